@@ -1,9 +1,7 @@
 # Two commands do everything on a fresh machine: `make demo` and `make test`.
 #
 #   make install    the environment alone: .venv with the pinned packages
-#   make demo       a workspace demo/ from samples/: ingested, questions asked, draft audited. Puts
-#                   the model that reads cited sentences (1.1 GB) into the user's cache, for all
-#                   workspaces; without it: make demo READER=no
+#   make demo       a workspace demo/ from samples/: ingested, questions asked, draft audited
 #   make ui         the Dagster UI on demo/ (makes it when it is missing)
 #   make platform   Postgres, an object server and Ray on this machine, and the sample library
 #                   through them (docs/scale.md); KEEP=--keep: until Ctrl-C
@@ -26,7 +24,6 @@
 PYTHON ?= python3
 PORT ?= 3000
 DEMO ?= demo
-READER ?= yes
 
 # Tests of one file share what its fixtures make, so that they stay in one process. Each process
 # may hold a model and the daemon of a workspace, some 2 GB: no more than four. One more than there
@@ -84,20 +81,6 @@ demo: $(DEMO_STAMP)
 	@for f in $(DEMO)/outputs/audits/*_v*.html; do echo "The draft, coloured $$f"; done
 	@echo "The UI              make ui   (http://127.0.0.1:$(PORT))"
 
-# What is lost without it is said once, here; the demo goes on.
-define ADD_READER
-if [ "$(READER)" = no ]; then why="READER=no was asked for"; \
-elif ! $(BIN)/python -c 'import xllamacpp' 2> /dev/null; then \
-  why="the package xllamacpp (extra reader) does not load on this machine"; \
-elif $(RAG) models add; then why=; \
-else why="it could not be added, see above"; fi; \
-test -z "$$why" || { \
-  echo "Without the model that reads: $$why."; \
-  echo "The draft is audited all the same. What is lost: nobody reads the cited sentences, so only"; \
-  echo "one that stands in its source word for word is OK. The others are WEAK (unread), with the"; \
-  echo "sentences that decide and whether the numbers agree. To add it: $(RAG) models add"; }
-endef
-
 # The stages run through the Dagster definitions, so the UI shows this run. What an earlier demo
 # holds is added to: a workspace's raw/ is never emptied.
 $(DEMO_STAMP): $(STAMP) $(SAMPLES)
@@ -107,7 +90,6 @@ $(DEMO_STAMP): $(STAMP) $(SAMPLES)
 	@for question in $(DEMO)/queries/*.yaml; do \
 	  echo "asking $$question"; \
 	  $(RAG) --workspace $(DEMO) query --file "$$question" > /dev/null || exit 1; done
-	@$(ADD_READER)
 	@echo "auditing $(DEMO)/drafts/thesis-chapter-2.md"
 	@$(RAG) --workspace $(DEMO) verify-citations $(DEMO)/drafts/thesis-chapter-2.md > /dev/null
 	@$(RAG) --workspace $(DEMO) audit $(DEMO)/drafts/thesis-chapter-2.md > /dev/null

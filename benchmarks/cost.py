@@ -15,10 +15,9 @@ SIZES = (10**4, 10**5, 10**6, 10**7, 10**8)
 _HOUR, _GIGABYTE = 3600, 10**9
 
 # Prices of November 2026, to be replaced by one's own: assumptions, the order of what large clouds
-# ask for a core of a rented machine, object storage and writing requests, without discounts.
+# ask for a core of a rented machine and object storage, without discounts.
 DOLLARS_PER_CORE_HOUR = 0.04
 DOLLARS_PER_GIGABYTE_MONTH = 0.023
-DOLLARS_PER_THOUSAND_PUTS = 0.005
 
 # `publish.keep_publications` as shipped.
 KEPT_PUBLICATIONS = 3
@@ -31,9 +30,6 @@ RUN_SECONDS = 6.7
 LOOK_SECONDS_PER_FILE = 2 * 3.8 / 10**5
 # docs/measurements.md: Dagster ends a tick after so long.
 TICK_SECONDS = 60.0
-# Requests that write to an object store, of 80 small documents less those of 40, counted by
-# rag_assets_tests/laws/test_little_traffic.py: a parse, and leases that are taken and given back.
-PUTS_PER_DOCUMENT = 3.7
 
 
 @dataclass(frozen=True)
@@ -119,7 +115,7 @@ def cost_table(kind: Measured) -> str:
     """Return the costs of a kind of document by the size of the library, in Markdown."""
     head = (
         "documents", "chunks", "parse, h", "cut, h", "encode, h", "publish once, h", "raw, GB",
-        "records, GB", "publication, GB", "$ once", "$ a month", "found after, s", "PUT requests",
+        "records, GB", "publication, GB", "$ once", "$ a month", "found after, s",
     )  # fmt: skip
     return _table(head, (_cost_row(kind, documents) for documents in SIZES))
 
@@ -129,8 +125,7 @@ def _cost_row(kind: Measured, documents: int) -> Iterable[str]:
     publish = PUBLISHING_SECONDS_PER_CHUNK * kind.chunks
     hours = [scaled(each) / _HOUR for each in (kind.parse, kind.cut, kind.encode, publish)]
     gigabytes = [scaled(each) / _GIGABYTE for each in (kind.raw, kind.records, kind.publication)]
-    puts = PUTS_PER_DOCUMENT * documents
-    once = sum(hours) * DOLLARS_PER_CORE_HOUR + puts / 1000 * DOLLARS_PER_THOUSAND_PUTS
+    once = sum(hours) * DOLLARS_PER_CORE_HOUR
     stored = gigabytes[0] + gigabytes[1] + KEPT_PUBLICATIONS * gigabytes[2]
     found = freshness(kind, documents)
     figures = [
@@ -140,7 +135,6 @@ def _cost_row(kind: Measured, documents: int) -> Iterable[str]:
         _power(documents),
         *map(_short, figures),
         "–" if found is None else _short(found),
-        _short(puts),
     )
 
 

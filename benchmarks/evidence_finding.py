@@ -10,48 +10,35 @@ the mean size of a passage in tokens and characters; the seconds a statement.
 import argparse
 import time
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from benchmarks.known_drafts import GROUPS, Cited, group_of, is_located, read_documents, read_rows
-from rag_assets.finding import WINDOW_TOKENS, EvidenceFinder, FindingWeights, text_size
+from rag_assets.finding import WINDOW_TOKENS, EvidenceFinder, OpenDocument, text_size
 
 CACHE = Path("~/.cache/rag-assets-benchmarks/drafts").expanduser()
-
-Show = Callable[[str], Sequence[str]]
-
-
-def _open_finder(cited: Cited, weights: FindingWeights | None, tokens: float) -> Show:
-    document = EvidenceFinder(weights=weights).open(cited.passages, cited.title)
-    return lambda statement: [w.text for w in document.find(statement, tokens=tokens)]
 
 
 def print_table(
     rows: Sequence[dict[str, Any]],
     documents: Mapping[str, Cited],
-    weights: Mapping[str, FindingWeights] | None = None,
     tokens: float = WINDOW_TOKENS,
 ) -> None:
-    """Print located@1 and @3 by group, sizes and seconds.
-
-    Args:
-        weights: by document; the shipped ones where None.
-    """
+    """Print located@1 and @3 by group, sizes and seconds."""
     located: dict[str, list[tuple[bool, bool]]] = defaultdict(list)
-    sizes, opened, seconds, reading = list[tuple[float, int]](), dict[str, Show](), 0.0, 0.0
+    sizes, opened, seconds, reading = list[tuple[float, int]](), dict[str, OpenDocument](), 0.0, 0.0
+    finder = EvidenceFinder()
     supported = [row for row in rows if row["label"] == "SUPPORTED"]
     for row in supported:
         name, started = row["paper"], time.perf_counter()
         if name not in opened:
-            own = weights[name] if weights is not None else None
-            cited = documents[name]
-            opened[name] = _open_finder(cited, own, tokens)
+            opened[name] = finder.open(documents[name].passages, documents[name].title)
             reading += time.perf_counter() - started
             started = time.perf_counter()
-        shown = opened[name](row["sentence"])
+        shown = [w.text for w in opened[name].find(row["sentence"], tokens=tokens)]
         seconds += time.perf_counter() - started
         sizes += [(text_size(text), len(text)) for text in shown]
         hits = is_located(row, shown[0]), is_located(row, " ".join(shown))

@@ -1,7 +1,6 @@
 """Measure what search by entities (`graph`) adds to words and one model.
 
-    python -m benchmarks.graph_search [FOLDER …] [--documents N] [--share X …] [--mode MODE]
-        [--json OUT]
+    python -m benchmarks.graph_search [FOLDER …] [--documents N] [--share X …] [--json OUT]
     python -m benchmarks.graph_search --rules [FOLDER …] [--documents N] [--json OUT]
 
 Each folder is an evaluation set in BEIR's layout; without, those of SETS below `retrieval/beir` of
@@ -27,7 +26,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 from unittest.mock import patch
 
 import pyarrow as pa
@@ -50,7 +49,6 @@ from rag_assets.publishing.entity_schemas import ENTITIES, MENTIONS, RELATIONS
 from rag_assets.retrieval import Reader, Retriever, SearchFilters, rank_chunks, weights
 from rag_assets.retrieval.entity_graph import EntityGraph
 from rag_assets.retrieval.queries import AskedQuery
-from rag_assets.settings import GraphMode
 from rag_assets.storage import current_folder
 from rag_assets.workspace import Settings, shipped_settings
 
@@ -64,7 +62,7 @@ _MEASURES = ("ndcg_at_10", "all_at_10")
 Scores = Sequence[tuple[float, float]]
 
 
-def settings_with_graph(mode: GraphMode) -> Settings:
+def settings_with_graph() -> Settings:
     """Return the shipped settings with entities, and with one model that is quick."""
     shipped = shipped_settings()
     models = [model for model in shipped.embed.models if model.model == "all-MiniLM-L6-v2"]
@@ -72,7 +70,6 @@ def settings_with_graph(mode: GraphMode) -> Settings:
         update={
             "embed": shipped.embed.model_copy(update={"models": models}),
             "graph": shipped.graph.model_copy(update={"enabled": True}),
-            "retrieve": shipped.retrieve.model_copy(update={"graph": mode}),
         }
     )
 
@@ -87,9 +84,9 @@ def files_of(rows: RetrievalSet, most: int) -> list[MadeFile]:
 
 
 @contextmanager
-def asked_set(folder: Path, most: int, mode: GraphMode = "local") -> Iterator["AskedSet"]:
+def asked_set(folder: Path, most: int) -> Iterator["AskedSet"]:
     """Build the library of a set and encode its questions."""
-    rows, settings = read_retrieval_set(folder, None), settings_with_graph(mode)
+    rows, settings = read_retrieval_set(folder, None), settings_with_graph()
     files = files_of(rows, most)
     started = time.process_time()
     with (
@@ -166,13 +163,12 @@ class AskedSet:
             mentions = pa.Table.from_pylist(rows, MENTIONS)
             entities = pa.Table.from_pylist(list(entity_rows(namespace, mentions)), ENTITIES)
             related = pa.Table.from_pylist(list(relation_rows(namespace, mentions)), RELATIONS)
-            # Texts are for other modes than the one in which rules are counted.
-            yield EntityGraph(entities, mentions, related, dict)
+            yield EntityGraph(entities, mentions, related)
 
 
-def measure(folder: Path, most: int, shares: Sequence[float], mode: GraphMode) -> dict[str, object]:
+def measure(folder: Path, most: int, shares: Sequence[float]) -> dict[str, object]:
     """Return the figures of one set."""
-    with asked_set(folder, most, mode) as asked:
+    with asked_set(folder, most) as asked:
         graph = asked.reader.entity_graph
         assert graph is not None
         found: dict[float, Scores] = {}
@@ -253,7 +249,6 @@ def main() -> None:
     parser.add_argument("folders", nargs="*", type=Path)
     parser.add_argument("--documents", type=int, default=2000, help="of a set at most")
     parser.add_argument("--share", type=float, nargs="*", default=[weights.GRAPH_SHARE])
-    parser.add_argument("--mode", choices=get_args(GraphMode), default="local")
     parser.add_argument("--rules", action="store_true", help="what each rule adds")
     parser.add_argument("--json", type=Path)
     given = parser.parse_args()
@@ -263,7 +258,7 @@ def main() -> None:
         figures[folder.name] = (
             ablate(folder, given.documents)
             if given.rules
-            else measure(folder, given.documents, given.share, given.mode)
+            else measure(folder, given.documents, given.share)
         )
         print(folder.name, json.dumps(figures[folder.name], indent=1), flush=True)
     if given.json:

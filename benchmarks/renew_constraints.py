@@ -23,14 +23,14 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 PINS, GPU_PINS = ROOT / "constraints.txt", ROOT / "constraints-cuda.txt"
 PLATFORM_PINS = ROOT / "constraints-platform.txt"
-EXTRAS = ("dev", "dg", "openai", "postgres", "reader", "s3", "vertex")
+EXTRAS = ("dev", "dg", "openai", "postgres", "reader", "vertex")
 # Packages that no CPU build of torch asks for.
 GPU_ONLY = re.compile(r"(nvidia|cuda)-|triton==")
 PIN = re.compile(r"^[\w.-]+==[^\s;]+", re.MULTILINE)
 HEADS = {
     PINS: """\
 # Every package of the default environment with the extras `dev`, `dg`, `openai`, `postgres`,
-# `reader`, `s3` and `vertex`, each with the SHA-256 of all its files. Written by
+# `reader` and `vertex`, each with the SHA-256 of all its files. Written by
 # `make constraints`. To install:
 #   pip install --require-hashes --no-deps --only-binary :all: -r constraints.txt
 """,
@@ -39,7 +39,7 @@ HEADS = {
 # a build was installed. Written by `make constraints`.
 """,
     PLATFORM_PINS: """\
-# What the extra `platform` needs besides constraints.txt: Ray, and the object servers of the tests.
+# What the extra `platform` needs besides constraints.txt: Ray, and the object server of the tests.
 # `make platform` and CI install it. Written by `make constraints`.
 """,
 }

@@ -4,7 +4,6 @@
     python -m benchmarks.rules_ledger --slips [DRAFTS.jsonl ...]
     python -m benchmarks.rules_ledger --papers FOLDER
     python -m benchmarks.rules_ledger --frames FOLDER
-    python -m benchmarks.rules_ledger --causes CLAIM_STRENGTH.jsonl
     python -m benchmarks.rules_ledger --routes QUESTIONS.jsonl
 
 Without files it reads train.jsonl and dev.jsonl of $RAG_SHARED_DATA/claims/drafts (default
@@ -15,8 +14,6 @@ against a sentence that is not wholly supported, or for one that is.
 `--papers` lists the papers that are told to report no results yet: whether they do, a person sees.
 `--frames` seeks twenty sentences of each paper, drawn with a seed, word for word in their own paper
 and lists those that are told not to be asserted there: whether they are not, a person sees.
-`--causes` reads labelled sentences (sentence, label, set) with the words of causing that decide
-whether a sentence is read at all, and without them.
 `--routes` reads labelled questions (question, intent, categories, part) and counts each rule of a
 question's route where it is the one that decides.
 """
@@ -27,12 +24,9 @@ import os
 import random
 import re
 from collections import Counter
-from collections.abc import Iterable
 from pathlib import Path
 
 from rag_assets.auditing.announced import ANNOUNCES
-from rag_assets.auditing.claims.causal import CAUSAL_CUE
-from rag_assets.auditing.claims.causal_model import causal_threshold, load_causal_encoder
 from rag_assets.evaluation.drafts_sources import read_sources
 from rag_assets.finding import read_sentences
 from rag_assets.judging import find_frame
@@ -50,7 +44,6 @@ OF_A_PAPER, SHORTEST = 20, 50
 
 
 _DIGITS = re.compile(r"\d+")
-_CAUSAL = {"CAUSAL", "CONDITIONAL_CAUSAL"}
 
 
 def count_facts(files: list[Path]) -> None:
@@ -138,23 +131,6 @@ def count_frames(folder: Path) -> None:
     print(f"framed: {len(told)} of {tried} sentences of {len(papers)} papers", *told, sep="\n  ")
 
 
-def count_causes(file: Path) -> None:
-    """Print how well causes are told with the words that ask for a reading, and without them."""
-    rows = [json.loads(line) for line in file.read_text("utf-8").splitlines()]
-    encoder, least = load_causal_encoder(), causal_threshold()
-    read = [encoder.read_meaning(row["sentence"]) >= least for row in rows]
-    cued = [CAUSAL_CUE.check(row["sentence"]) for row in rows]
-    true = [row["label"] in _CAUSAL for row in rows]
-    silent = [is_true for is_true, has_cue in zip(true, cued, strict=True) if not has_cue]
-    print(f"{CAUSAL_CUE.id}: silent on {len(silent)} of {len(rows)}, {silent.count(False)} of them "
-          "rightly")  # fmt: skip
-    print("| set | sentences | F1 with it | without |\n|---|--:|--:|--:|")
-    for name in sorted({row["set"] for row in rows}):
-        own = [number for number, row in enumerate(rows) if row["set"] == name]
-        both = _f1((read[n] and cued[n], true[n]) for n in own)
-        print(f"| {name} | {len(own)} | {both:.3f} | {_f1((read[n], true[n]) for n in own):.3f} |")
-
-
 def count_routes(file: Path) -> None:
     """Print how often each rule of a route decides, and how often rightly, by part."""
     rows = [json.loads(line) for line in file.read_text("utf-8").splitlines()]
@@ -175,12 +151,6 @@ def count_routes(file: Path) -> None:
             print(f"| {rule.id} | {decides} | {part} | {fired} | {right} |")
 
 
-def _f1(pairs: Iterable[tuple[bool, bool]]) -> float:
-    counted = Counter(pairs)
-    right = 2 * counted[True, True]
-    return right / max(right + counted[True, False] + counted[False, True], 1)
-
-
 def main() -> None:
     """Print the ledger that is asked for."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
@@ -188,15 +158,12 @@ def main() -> None:
     parser.add_argument("--slips", action="store_true")
     parser.add_argument("--papers", type=Path, metavar="FOLDER")
     parser.add_argument("--frames", type=Path, metavar="FOLDER")
-    parser.add_argument("--causes", type=Path, metavar="CLAIM_STRENGTH.jsonl")
     parser.add_argument("--routes", type=Path, metavar="QUESTIONS.jsonl")
     given = parser.parse_args()
     if given.papers:
         count_announced(given.papers)
     elif given.frames:
         count_frames(given.frames)
-    elif given.causes:
-        count_causes(given.causes)
     elif given.routes:
         count_routes(given.routes)
     else:

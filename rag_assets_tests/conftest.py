@@ -10,12 +10,7 @@ from rag_assets.local_models import CACHE_VARIABLE, default_folder
 from rag_assets.parsing import pool
 from rag_assets.workspace import secrets
 from rag_assets_tests.laws.driver import InProcessWorker
-from rag_assets_tests.storage.object_servers import (  # noqa: F401
-    bucket_url,
-    moto_server,
-    object_server,
-    seaweedfs_server,
-)
+from rag_assets_tests.storage.object_servers import seaweedfs_server, store_url  # noqa: F401
 
 if "PYTEST_XDIST_WORKER" in os.environ:
     # Side by side, each process and those it starts have a core; threads would fight over them.

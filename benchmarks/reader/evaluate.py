@@ -20,10 +20,10 @@ import torch
 
 from benchmarks.evidence_finding import CACHE
 from benchmarks.known_drafts import GROUPS, bare, group_of, read_documents, read_rows, shared_data
-from benchmarks.reader.packing import pair_ids, shown_sentence
 from benchmarks.reader.train import PairReader, area, support_log_odds
+from rag_assets.embedding import pair_ids
 from rag_assets.embedding.bundled import E5, read_bert
-from rag_assets.finding import EvidenceFinder
+from rag_assets.finding import EvidenceFinder, shown_sentence
 from rag_assets.settings import ModelSettings
 
 _ANSWERS = 3  # the reader's output

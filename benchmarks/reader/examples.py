@@ -6,6 +6,10 @@ Reads RAG_SHARED_DATA (default ../shared/data) and writes OUT/examples.npz, OUT/
 OUT/card.json: packed tokens, the encoder's weights with the words that occur, and how many
 examples come from which set under which licence. Training needs these alone.
 
+Two more sets were written for this: written/questions.jsonl and written/sentences.jsonl, about 18
+questions and 14 sentences for each source. They hold digests of the sentences that answer or decide
+(`digest`) in place of the sentences.
+
 Three tasks, one label each:
     supports  SUPPORTED, CONTRADICTED, NOT_STATED; NOT_SUPPORTED where a set tells no more
     answers   ANSWERS or ANSWERS_NOT: a question and a sentence with its neighbours
@@ -13,6 +17,7 @@ Three tasks, one label each:
 """
 
 import argparse
+import hashlib
 import json
 import lzma
 import random
@@ -34,12 +39,19 @@ from benchmarks.reader.packing import (
     NOT_SUPPORTED,
     RELEVANT,
     SUPPORTED,
-    shown_sentence,
+    Asked,
+    distinct_words,
     write_encoder,
     write_examples,
+    write_questions,
 )
 from rag_assets.chunking import split_sentences
-from rag_assets.finding import EvidenceFinder, OpenDocument
+from rag_assets.embedding import E5, load_embedder, pair_ids
+from rag_assets.embedding.bundled import read_bert
+from rag_assets.finding import EvidenceFinder, OpenDocument, shown_sentence
+from rag_assets.settings import ModelSettings
+
+WRITTEN = Path(__file__).with_name("written")
 
 # Sets of entailment/open: rows at most, licence. Those that are left out rewarded overlap or were
 # long; see SOURCES.md there.
@@ -68,7 +80,15 @@ _OTHERWISE = frozenset({
 })  # fmt: skip
 # Of supported rows the share that is framed, of wrong windows that with an order to the reader.
 _FRAMED, _ORDERED = 0.2, 0.05
-_COPIES, _WRONG_WINDOWS, _WRONG_SENTENCES = 40, 2, 9
+_COPIES, _WRONG_WINDOWS, _MOST_HOLDING = 40, 2, 2
+# Sentences that do not answer: nearest by words; drawn of the nearest by meaning; any of the same
+# document; and the nearest by meaning of another one.
+_WRONG_BY_WORDS, _WRONG_BY_MEANING, _OF_NEAREST, _FAR = 1, 3, 8, 1
+# Longer pairs are left out: all data together has to travel in 64 MiB.
+_MOST_OF_PAIR = 192
+# For the finder: wrong sentences, and tokens, of a question at most.
+_MOST_WRONG, _MOST_TOKENS = 16, 96
+_DIGEST = 10
 _WINDOW_CHARACTERS, _LEAST_COPY, _MOST_COPY = 700, 20, 400
 
 
@@ -87,7 +107,7 @@ def _rows(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
-def _near(evidence: str, claim: str) -> str:
+def near_sentences(evidence: str, claim: str) -> str:
     """Return the sentences of a text that share most with a claim, in its order."""
     if len(evidence) <= _WINDOW_CHARACTERS:
         return evidence
@@ -119,7 +139,7 @@ def entailment(dice: random.Random) -> Iterator[Example]:
                 continue
             taken[row["label"]] += 1
             group = f"{name} {row.get('doc', row['evidence'][:80])}"
-            evidence = _near(row["evidence"], row["claim"])
+            evidence = near_sentences(row["evidence"], row["claim"])
             yield Example(row["claim"], evidence, _LABELS[row["label"]], name, group)
 
 
@@ -208,38 +228,117 @@ def copies(opened: dict[str, OpenDocument], dice: random.Random) -> Iterator[Exa
                 yield Example(said, near[0], NOT_STATED, "copies, beside", name)
 
 
-def questions(
+@dataclass(frozen=True, slots=True)
+class Mined:
+    """A question with the sentences of its document by their indices.
+
+    Args:
+        holding: those that answer.
+        wrong: those that do not, the nearest by meaning first; `by_words` by words.
+        elsewhere: of another document, drawn, the nearest by meaning.
+    """
+
+    asked: str
+    paper: str
+    holding: list[int]
+    wrong: list[int]
+    by_words: list[int]
+    elsewhere: tuple[str, int]
+
+
+def mine(
     rows: Sequence[dict[str, Any]], opened: dict[str, OpenDocument], dice: random.Random
-) -> Iterator[Example]:
-    """Yield questions with sentences that answer them and with those that look as if they did."""
+) -> list[Mined]:
+    """Return questions with sentences that answer them and with those that look as if they did."""
+    encoder = load_embedder(ModelSettings(kind="bundled", model=E5, dtype="int8"))
+    names = sorted({row["paper"] for row in rows})
+    vectors = {
+        name: encoder.encode_passages([each.text for each in opened[name].sentences])
+        for name in names
+    }
+    mined = []
     for row in rows:
-        document, asked = opened[row["paper"]], row["question"]
-        ranked = document.rank(asked)
+        paper, asked = row["paper"], row["question"]
         answers = [bare(answer) for answer in row["answers"]]
-        is_answer = {
-            index: any(
-                bare(each.text) and (bare(each.text) in answer or answer in bare(each.text))
-                for answer in answers
+        holding = [
+            index
+            for index, text in enumerate(bare(each.text) for each in opened[paper].sentences)
+            if text and any(text in answer or answer in text for answer in answers)
+        ]
+        asked_vector = encoder.encode_queries([asked])[0]
+        nearest = (-(vectors[paper] @ asked_vector)).argsort().tolist()
+        other = dice.choice([name for name in names if name != paper])
+        mined.append(
+            Mined(
+                asked, paper, holding,
+                [index for index in nearest if index not in holding],
+                [index for index in opened[paper].rank(asked) if index not in holding],
+                (other, int((vectors[other] @ asked_vector).argmax())),
             )
-            for index, each in enumerate(document.sentences)
-        }
-        for answer in row["answers"]:
-            yield Example(asked, answer, ANSWERS, "questions", row["paper"])
-        for index in [i for i, holds in is_answer.items() if holds][:6]:
+        )  # fmt: skip
+    return mined
+
+
+def questions(
+    mined: Sequence[Mined], opened: dict[str, OpenDocument], dice: random.Random
+) -> Iterator[Example]:
+    """Yield questions with sentences that answer them, and that do not, for the pair model."""
+    for one in mined:
+        document = opened[one.paper]
+        for index in dice.sample(one.holding, min(_MOST_HOLDING, len(one.holding))):
             text = shown_sentence(document.sentences, index)
-            yield Example(asked, text, ANSWERS, "questions", row["paper"])
-            yield Example(
-                asked, _around(document, index, dice), RELEVANT, "questions", row["paper"]
-            )
-        wrong = [index for index in ranked if not is_answer[index]]
-        far = dice.sample(wrong[20:], min(3, len(wrong[20:])))
-        for index in [*wrong[:_WRONG_SENTENCES], *far]:
-            text = shown_sentence(document.sentences, index)
-            yield Example(asked, text, ANSWERS_NOT, "questions", row["paper"])
+            yield Example(one.asked, text, ANSWERS, "questions", one.paper)
+            around = _around(document, index, dice)
+            yield Example(one.asked, around, RELEVANT, "questions", one.paper)
+        nearest = one.wrong[:_OF_NEAREST]
+        near = dice.sample(nearest, min(_WRONG_BY_MEANING, len(nearest)))
+        beyond = one.by_words[20:]
+        far = dice.sample(beyond, min(_FAR, len(beyond)))
+        other, place = one.elsewhere
+        wrong = [
+            shown_sentence(document.sentences, index)
+            for index in dict.fromkeys([*near, *one.by_words[:_WRONG_BY_WORDS], *far])
+        ]
+        for text in [*wrong, shown_sentence(opened[other].sentences, place)]:
+            yield Example(one.asked, text, ANSWERS_NOT, "questions", one.paper)
         for index in far:
-            yield Example(
-                asked, _around(document, index, dice), IRRELEVANT, "questions", row["paper"]
+            around = _around(document, index, dice)
+            yield Example(one.asked, around, IRRELEVANT, "questions", one.paper)
+
+
+def asked_of(mined: Sequence[Mined], opened: dict[str, OpenDocument]) -> Iterator[Asked]:
+    """Yield the answerable questions with prompts, as the finder's encoder takes them."""
+    bert = read_bert(ModelSettings(kind="bundled", model=E5))
+    for one in mined:
+        texts = [
+            bert.passage_prompt + (f"{each.told} {each.text}" if each.told else each.text)
+            for each in opened[one.paper].sentences
+        ]
+        if one.holding:
+            yield Asked(
+                bert.query_prompt + one.asked,
+                [texts[index] for index in one.holding],
+                [texts[index] for index in one.wrong[:_MOST_WRONG]],
+                one.paper,
             )
+
+
+def digest(text: str) -> str:
+    """Return what stands for a sentence of a source in written/."""
+    return hashlib.sha256(bare(text).encode()).hexdigest()[:_DIGEST]
+
+
+def written(name: str, key: str, opened: dict[str, OpenDocument]) -> Iterator[dict[str, Any]]:
+    """Yield what was written, sentences for their digests; a row that misses one is left out."""
+    texts = {
+        paper: {digest(each.text): each.text for each in document.sentences}
+        for paper, document in opened.items()
+    }
+    rows = _rows(WRITTEN / f"{name}.jsonl")
+    found = [row for row in rows if all(one in texts[row["paper"]] for one in row[key])]
+    print(f"written/{name}.jsonl: {len(found)} of {len(rows)} rows found in their sources")
+    for row in found:
+        yield row | {key: [texts[row["paper"]][one] for one in row[key]]}
 
 
 def retrieval(dice: random.Random) -> Iterator[Example]:
@@ -283,16 +382,34 @@ def main() -> None:
         for row in _rows(data / "claims" / "drafts" / f"{name}.jsonl")
     ]
     asked = _rows(data / "questions" / "train.jsonl")
-    opened = _opened([row["paper"] for row in (*drafted, *asked)], given.cache)
+    files = [WRITTEN / f"{name}.jsonl" for name in ("sentences", "questions")]
+    every = [*drafted, *asked, *(row for file in files for row in _rows(file))]
+    opened = _opened([row["paper"] for row in every], given.cache)
+    drafted += written("sentences", "evidence", opened)
+    asked += written("questions", "answers", opened)
+    mined = mine(asked, opened, dice)
     examples = [
         *entailment(dice),
         *drafts(drafted, opened, dice),
         *copies(opened, dice),
-        *questions(asked, opened, dice),
+        *questions(mined, opened, dice),
         *retrieval(dice),
     ]
+    answerable = list(asked_of(mined, opened))
+    texts = sorted(
+        {text for one in answerable for text in (one.question, *one.answers, *one.wrong)}
+    )
+    ids = [
+        [*one[: _MOST_TOKENS - 1], one[-1]]
+        for one in read_bert(ModelSettings(kind="bundled", model=E5)).token_ids(texts)
+    ]
+    pairs = pair_ids([(each.one, each.other) for each in examples])
+    kept = [place for place, ids_of in enumerate(pairs) if len(ids_of) <= _MOST_OF_PAIR]
+    examples, pairs = [examples[place] for place in kept], [pairs[place] for place in kept]
+    words = distinct_words(pairs, ids)
     given.out.mkdir(parents=True, exist_ok=True)
-    words = write_examples(given.out / "examples.npz", examples, given.seed)
+    write_examples(given.out / "examples.npz", examples, pairs, words, given.seed)
+    write_questions(given.out / "questions.npz", answerable, texts, ids, words)
     write_encoder(given.out / "encoder.npz", words)
     counted = Counter((example.origin, example.label) for example in examples)
     licences = {name: licence for name, (_, licence) in (ENTAILMENT | RETRIEVAL).items()}

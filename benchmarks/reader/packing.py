@@ -2,21 +2,19 @@
 
 import hashlib
 from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_assets.embedding.bundled import E5, bundled_vocabulary, read_bert
-from rag_assets.finding import Sentence
+from rag_assets.embedding.bundled import E5, read_bert
 from rag_assets.settings import ModelSettings
 
 SUPPORTED, CONTRADICTED, NOT_STATED, NOT_SUPPORTED = range(4)
 ANSWERS, ANSWERS_NOT, RELEVANT, IRRELEVANT = range(4, 8)
-# Of the statement or question, and of both with their three marks; 1 % of the pairs are longer.
-MOST_OF_ONE, MOST_TOKENS = 96, 288
-_BEGIN, _END = 0, 2
 # Of twenty folds by source the first is kept aside to look at while training.
 _FOLDS = 20
 _LARGEST = 127
@@ -32,51 +30,77 @@ class Paired(Protocol):
     group: str
 
 
-def shown_sentence(sentences: Sequence[Sentence], index: int) -> str:
-    """Return a sentence as the reader sees it: itself, then what stands around it."""
-    own = sentences[index]
-    around = [
-        sentences[near].text[:200]
-        for near in (index - 1, index + 1)
-        if 0 <= near < len(sentences) and sentences[near].run == own.run
-    ]
-    return " | ".join(text for text in (own.text, own.told, " … ".join(around)) if text)
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question, sentences that answer it, and those nearest to it that do not, best first."""
+
+    question: str
+    answers: Sequence[str]
+    wrong: Sequence[str]
+    group: str
 
 
-def pair_ids(pairs: Sequence[tuple[str, str]]) -> list[list[int]]:
-    """Return the token ids of pairs: `<s> one </s></s> other </s>`, cut to `MOST_TOKENS`."""
-    vocabulary, _ = bundled_vocabulary()
-    ones = vocabulary.ids([one for one, _ in pairs])
-    others = vocabulary.ids([other for _, other in pairs])
-    packed = []
-    for one, other in zip(ones, others, strict=True):
-        head = [_BEGIN, *one[:MOST_OF_ONE], _END, _END]
-        packed.append([*head, *other[: MOST_TOKENS - len(head) - 1], _END])
-    return packed
+def distinct_words(*ids: Sequence[Sequence[int]]) -> NDArray[np.int64]:
+    """Return all tokens of some texts, sorted: a token travels as its place among them."""
+    return np.unique(np.fromiter(chain.from_iterable(chain.from_iterable(ids)), np.int64))
 
 
-def write_examples(path: Path, examples: Sequence[Paired], seed: int) -> NDArray[np.int64]:
-    """Write examples in an order drawn by `seed`; return the token that each number stands for."""
+def write_examples(
+    path: Path,
+    examples: Sequence[Paired],
+    ids: Sequence[Sequence[int]],
+    words: NDArray[np.int64],
+    seed: int,
+) -> None:
+    """Write examples, whose tokens are `ids`, in an order drawn by `seed`."""
     order = np.random.default_rng(seed).permutation(len(examples))
     mixed = [examples[place] for place in order]
-    ids = pair_ids([(each.one, each.other) for each in mixed])
-    words, numbers = np.unique(np.concatenate([np.array(one) for one in ids]), return_inverse=True)
-    kind = np.uint16 if len(words) <= np.iinfo(np.uint16).max else np.uint32
-    fold = [
-        int.from_bytes(hashlib.sha256(each.group.encode()).digest()[:4], "big") % _FOLDS
-        for each in mixed
-    ]
     origins = sorted({each.origin for each in mixed})
     np.savez_compressed(
         path,
-        tokens=numbers.astype(kind),
-        lengths=np.array([len(one) for one in ids], np.uint16),
+        **_tokens([ids[place] for place in order], words),
         labels=np.array([each.label for each in mixed], np.uint8),
-        folds=np.array(fold, np.uint8),
+        folds=_folds([each.group for each in mixed]),
         origins=np.array([origins.index(each.origin) for each in mixed], np.uint8),
         origin_names=np.array(origins),
     )
-    return np.asarray(words, np.int64)
+
+
+def write_questions(
+    path: Path,
+    asked: Sequence[Asked],
+    texts: Sequence[str],
+    ids: Sequence[Sequence[int]],
+    words: NDArray[np.int64],
+) -> None:
+    """Write questions as places of their texts among all `texts`, whose tokens are `ids`."""
+    place = {text: number for number, text in enumerate(texts)}
+    right = [[place[text] for text in one.answers] for one in asked]
+    wrong = [[place[text] for text in one.wrong] for one in asked]
+    np.savez_compressed(
+        path,
+        **_tokens(ids, words),
+        questions=np.array([place[one.question] for one in asked], np.int32),
+        right=np.fromiter(chain.from_iterable(right), np.int32),
+        right_counts=np.array([len(one) for one in right], np.uint16),
+        wrong=np.fromiter(chain.from_iterable(wrong), np.int32),
+        wrong_counts=np.array([len(one) for one in wrong], np.uint16),
+        folds=_folds([one.group for one in asked]),
+    )
+
+
+def _tokens(ids: Sequence[Sequence[int]], words: NDArray[np.int64]) -> dict[str, Any]:
+    kind = np.uint16 if len(words) <= np.iinfo(np.uint16).max else np.uint32
+    every = np.fromiter(chain.from_iterable(ids), np.int64)
+    return {
+        "tokens": np.searchsorted(words, every).astype(kind),
+        "lengths": np.array([len(one) for one in ids], np.uint16),
+    }
+
+
+def _folds(groups: Sequence[str]) -> NDArray[np.uint8]:
+    digests = (hashlib.sha256(group.encode()).digest()[:4] for group in groups)
+    return np.array([int.from_bytes(one, "big") % _FOLDS for one in digests], np.uint8)
 
 
 def write_encoder(path: Path, words: NDArray[np.int64]) -> None:

@@ -12,6 +12,7 @@ import argparse
 import json
 import math
 import time
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -102,6 +103,11 @@ class PairReader(nn.Module):
 
     def forward(self, tokens: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
         """Return the scores, shape (texts, 5), of padded tokens, shape (texts, tokens)."""
+        scores: torch.Tensor = self.head(self.mean(tokens, lengths))
+        return scores
+
+    def mean(self, tokens: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
+        """Return the mean of the last states, shape (texts, hidden), of padded tokens."""
         width = tokens.shape[1]
         kept = torch.arange(width, device=tokens.device) < lengths[:, None]
         mask = None
@@ -111,24 +117,35 @@ class PairReader(nn.Module):
         with torch.no_grad():
             words = self.rows[tokens].float() * self.scales[tokens]
             states = self.norm(words + self.places[:width])
-            for layer in self.layers[: self.first_layer]:
+            for layer in self.layers[: self.first_layer].eval():
                 states = layer(states, mask)
         for layer in self.layers[self.first_layer :]:
             states = layer(states, mask)
         weights = kept.unsqueeze(-1).to(states.dtype)
-        scores: torch.Tensor = self.head((states * weights).sum(1) / weights.sum(1))
-        return scores
+        mean: torch.Tensor = (states * weights).sum(1) / weights.sum(1)
+        return mean
 
-    def arrays(self) -> dict[str, Any]:
-        """Return what was taught, by the names that `transformers` gives a BERT."""
-        found = {"head.weight": self.head.weight, "head.bias": self.head.bias}
+    def take(self, weights: Path) -> None:
+        """Go on from what was taught before: the weights.npz of another run."""
+        with np.load(weights) as arrays:
+            taught = {name: torch.from_numpy(arrays[name].astype(np.float32)) for name in arrays}
+        for name, weight in self._taught():
+            # What was taught to find sentences has no head.
+            weight.data = taught.get(name, weight.data)
+
+    def _taught(self) -> Iterator[tuple[str, torch.Tensor]]:
+        yield "head.weight", self.head.weight
+        yield "head.bias", self.head.bias
         for number, layer in enumerate(self.layers):
             if number >= self.first_layer:
                 for own, theirs in _PARTS.items():
                     for kind in ("weight", "bias"):
                         weight = getattr(layer.get_submodule(own), kind)
-                        found[f"encoder.layer.{number}.{theirs}.{kind}"] = weight
-        return {name: one.detach().cpu().numpy().astype(np.float16) for name, one in found.items()}
+                        yield f"encoder.layer.{number}.{theirs}.{kind}", weight
+
+    def arrays(self) -> dict[str, Any]:
+        """Return what was taught, by the names that `transformers` gives a BERT."""
+        return {name: one.detach().cpu().numpy().astype(np.float16) for name, one in self._taught()}
 
 
 def loss_of(scores: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
@@ -181,11 +198,17 @@ class Packed:
 
     def batch(self, rows: np.ndarray, device: str) -> tuple[torch.Tensor, torch.Tensor]:
         """Return padded tokens and lengths."""
-        padded = np.ones((len(rows), int(self.lengths[rows].max())), np.int64)
-        for place, row in enumerate(rows):
-            padded[place, : self.lengths[row]] = self.tokens[self.ends[row] : self.ends[row + 1]]
-        lengths = torch.from_numpy(self.lengths[rows].astype(np.int64))
-        return torch.from_numpy(padded).to(device), lengths.to(device)
+        texts = [self.tokens[self.ends[row] : self.ends[row + 1]] for row in rows]
+        return pad(texts, device)
+
+
+def pad(texts: Sequence[np.ndarray], device: str) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return the tokens of texts as one tensor, shape (texts, most tokens), and their lengths."""
+    lengths = torch.tensor([len(text) for text in texts])
+    padded = np.ones((len(texts), int(lengths.max())), np.int64)
+    for place, text in enumerate(texts):
+        padded[place, : len(text)] = text
+    return torch.from_numpy(padded).to(device), lengths.to(device)
 
 
 def look(model: PairReader, packed: Packed, rows: np.ndarray, device: str) -> dict[str, float]:
@@ -235,28 +258,64 @@ def taught_rows(packed: Packed, given: argparse.Namespace) -> np.ndarray:
     return np.flatnonzero(is_taught)[: given.examples]
 
 
+def begin(data: Path, given: argparse.Namespace, dropout: float = 0.1) -> PairReader:
+    """Return the model to begin with."""
+    torch.manual_seed(given.seed)
+    with np.load(data / "encoder.npz") as arrays:
+        encoder = {name: arrays[name] for name in arrays}
+        model = PairReader(encoder, given.first_layer, dropout)
+    if given.start:
+        model.take(given.start)
+    return model
+
+
 def teach(data: Path, out: Path, given: argparse.Namespace) -> None:
     """Teach, and write weights, curve and state; goes on where a run before it stopped."""
-    device = "cuda" if torch.cuda.is_available() else "cpu"
-    packed = Packed(data / "examples.npz")
-    with np.load(data / "encoder.npz") as arrays:
-        model = PairReader({name: arrays[name] for name in arrays}, given.first_layer)
-    torch.manual_seed(given.seed)
-    model.to(device)
+    packed, model = Packed(data / "examples.npz"), begin(data, given)
     aside = np.flatnonzero(packed.folds == 0)[: given.most_aside]
     rows = taught_rows(packed, given)
-    learnt = [weight for weight in model.parameters() if weight.requires_grad]
-    optimizer = torch.optim.AdamW(learnt, lr=given.rate, weight_decay=0.01)
     plan: list[np.ndarray] = []
     for epoch in range(given.epochs):
         plan += batches(
             packed.lengths, rows, given.batch, np.random.default_rng([given.seed, epoch])
         )
-    rise = max(1, len(plan) // 20)
+
+    def loss_at(step: int, device: str) -> torch.Tensor:
+        tokens, lengths = packed.batch(plan[step], device)
+        labels = torch.from_numpy(packed.labels[plan[step]]).to(device)
+        with torch.autocast(device, torch.bfloat16, enabled=device == "cuda"):
+            scores = model(tokens, lengths)
+        return loss_of(scores.float(), labels)
+
+    follow(model, len(plan), loss_at, lambda device: look(model, packed, aside, device), out, given)
+
+
+def follow(
+    model: PairReader,
+    steps: int,
+    loss_at: Callable[[int, str], torch.Tensor],
+    look_at: Callable[[str], dict[str, float]],
+    out: Path,
+    given: argparse.Namespace,
+) -> None:
+    """Teach step by step, from where a run before stopped; write weights, curve and state.
+
+    Args:
+        loss_at: of the step with this number, on this device; `look_at` the figures on what is
+            kept aside.
+        given: rate, batch, every.
+    """
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    model.to(device)
+    learnt = [weight for weight in model.parameters() if weight.requires_grad]
+    optimizer = torch.optim.AdamW(learnt, lr=given.rate, weight_decay=0.01)
+    rise = max(1, steps // 20)
     schedule = torch.optim.lr_scheduler.LambdaLR(
-        optimizer, lambda step: min((step + 1) / rise, 1.0) * (1 - step / (len(plan) + 1))
+        optimizer, lambda step: min((step + 1) / rise, 1.0) * (1 - step / (steps + 1))
     )
     out.mkdir(parents=True, exist_ok=True)
+    told = {key: value for key, value in vars(given).items() if not isinstance(value, Path)}
+    (out / "given.json").write_text(json.dumps(told, indent=1), encoding="utf-8")
     done, state_file = 0, out / "state.pt"
     if state_file.exists():
         state = torch.load(state_file, map_location=device)
@@ -265,33 +324,28 @@ def teach(data: Path, out: Path, given: argparse.Namespace) -> None:
         schedule.load_state_dict(state["schedule"])
         done = state["done"]
     began, mean = time.monotonic(), 0.0
-    for step in range(done, len(plan)):
-        tokens, lengths = packed.batch(plan[step], device)
-        labels = torch.from_numpy(packed.labels[plan[step]]).to(device)
-        with torch.autocast(device, torch.bfloat16, enabled=device == "cuda"):
-            loss = loss_of(model(tokens, lengths).float(), labels)
+    for step in range(done + 1, steps + 1):
+        loss = loss_at(step - 1, device)
         optimizer.zero_grad()
         loss.backward()
         nn.utils.clip_grad_norm_(learnt, 1.0)
         optimizer.step()
         schedule.step()
         mean = 0.98 * mean + 0.02 * float(loss.detach())
-        is_last = step + 1 == len(plan)
-        if (step + 1) % given.every == 0 or is_last:
-            figures = look(model, packed, aside, device)
-            seen = (step + 1) * given.batch
-            line = {"step": step + 1, "of": len(plan), "examples": seen, "loss": round(mean, 4)}
-            line |= figures | {"seconds": round(time.monotonic() - began)}
-            print(json.dumps(line), flush=True)
-            with (out / "curve.jsonl").open("a", encoding="utf-8") as curve:
-                curve.write(json.dumps(line) + "\n")
-            np.savez(out / "weights.npz", **model.arrays())
-            state = {
-                "model": model.state_dict(), "optimizer": optimizer.state_dict(),
-                "schedule": schedule.state_dict(), "done": step + 1,
-            }  # fmt: skip
-            torch.save(state, out / "state.tmp")
-            (out / "state.tmp").replace(state_file)
+        if step % given.every and step != steps:
+            continue
+        line = {"step": step, "of": steps, "examples": step * given.batch, "loss": round(mean, 4)}
+        line |= look_at(device) | {"seconds": round(time.monotonic() - began)}
+        print(json.dumps(line), flush=True)
+        with (out / "curve.jsonl").open("a", encoding="utf-8") as curve:
+            curve.write(json.dumps(line) + "\n")
+        np.savez(out / "weights.npz", **model.arrays())
+        state = {
+            "model": model.state_dict(), "optimizer": optimizer.state_dict(),
+            "schedule": schedule.state_dict(), "done": step,
+        }  # fmt: skip
+        torch.save(state, out / "state.tmp")
+        (out / "state.tmp").replace(state_file)
 
 
 def main() -> None:
@@ -303,6 +357,7 @@ def main() -> None:
     parser.add_argument("--most-tokens", type=int, default=10**6, help="longer are left out")
     parser.add_argument("--open-share", type=float, default=1.0, help="of the other sets")
     parser.add_argument("--first-layer", type=int, default=0, help="layers below it stay")
+    parser.add_argument("--start", type=Path, help="weights.npz to go on from")
     parser.add_argument("--epochs", type=int, default=2)
     parser.add_argument("--batch", type=int, default=32)
     parser.add_argument("--rate", type=float, default=1e-4)

@@ -159,11 +159,16 @@ def show_observation(observation: Observation, passages: Mapping[str, Passage]) 
     lines = []
     for line in observation.lines:
         if line.alias is None:
-            lines.append(f"- {line.label}")
+            lines.append(line.label)
             continue
         text = " ".join(passages[line.alias].text.split())
         said = f'"{text}"' if line.is_new else "(shown above)"
-        lines.append(f"- {show_marks([line.alias])} {line.label} {said}")
+        mark = show_marks([line.alias])
+        # A label of the layout of spec 002 §3.3 stands before its mark.
+        is_laid_out = line.label.startswith("> ")
+        lines.append(
+            f"{line.label} {mark} {said}" if is_laid_out else f"- {mark} {line.label} {said}"
+        )
     return "\n".join(
         [*(lines or ["Nothing was found."]), *(f"Note: {n}" for n in observation.notes)]
     )

@@ -1,5 +1,6 @@
 """Where a run takes its answers from: a model and tools that are there, or a trace of a run."""
 
+import json
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Generic, TypeVar
 
@@ -36,6 +37,7 @@ class LiveWorld(Generic[_Context]):
         watch: Watch = unwatched,
     ) -> None:
         self._watch = watch
+        self._called: set[str] = set()
         self._tools = tools
         self._context = context
         self._model = model
@@ -64,7 +66,18 @@ class LiveWorld(Generic[_Context]):
         return "seconds" if self.is_time_over(0) else "tokens"
 
     def call(self, name: str, arguments: Mapping[str, Any]) -> Found:
-        """Return what a tool finds."""
+        """Return what a tool finds.
+
+        Raises:
+            UsageError: it was called so before; what it found then stands above.
+        """
+        call = f"{name} {json.dumps(arguments, sort_keys=True, default=str)}"
+        if call in self._called:
+            raise UsageError(
+                f"{name} was called with these arguments before, and found what stands above. Use "
+                "other words or another section, or finish."
+            )
+        self._called.add(call)
         told = ", ".join(f"{key}: {value}" for key, value in arguments.items() if value)
         self._watch(f"{name} ({told})")
         found: Found = self._tools.get(name).call(self._context, arguments)

@@ -26,25 +26,31 @@ from rag_assets.answering.notices import notices_of
 from rag_assets.answering.placing import PlacingJudge
 from rag_assets.answering.quotes import match_of
 from rag_assets.answering.record import LAYOUT_VERSION, Answer, AnswerReader, AnswerSource, Mode
-from rag_assets.answering.rules import QUOTES_NAME, paper_rules, quote_answer
+from rag_assets.answering.rules import QUOTES_NAME, paper_rules, quote_answer, quote_passages
 from rag_assets.answering.sound import require_sound
 from rag_assets.answering.tools import PaperSearch, paper_tools
-from rag_assets.llm import Budget, ChatModel, load_prompt
+from rag_assets.llm import Budget, ChatModel, context_tokens, load_prompt
 from rag_assets.model import SectionCategory, hash_fields, require_question
 from rag_assets.publishing import build_id_of
 from rag_assets.retrieval.papers import Route
+from rag_assets.retrieval.papers.introductions import INTRODUCTION_TOKENS
 
 if TYPE_CHECKING:
     from rag_assets.judging import Scorer
     from rag_assets.retrieval import Retriever, SearchFilters
 
 # Counts as code: raise it when the same publications answer otherwise.
-ANSWERING_VERSION = 1
+ANSWERING_VERSION = 2
 PROMPT = "agentic_searcher"
 # They compare and do not read: what is near in words may say the contrary.
-_COMPARING = frozenset({"similarity", "coverage", "facts"})
+_COMPARING = frozenset({"similarity", "facts"})
+# From so many tokens on a model is told introductions and neighbours as spec 002 has it.
+_LONG, _SHORT_INTRODUCTION = 8_192, 60
 SINGLE_STEPS = 2
 """Actions of an answer that searches once: the search and `finish`."""
+
+
+_VERBATIM = AnswerReader(VerbatimJudge.name, VerbatimJudge.fingerprint, reads=False, ok=1.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,15 +100,16 @@ def answer_papers(
     if model is not None:
         policy = ModelPolicy.of(model, load_prompt(PROMPT), _tools(asked))
     job = _job(asked, limits, policy)
-    search = PaperSearch(retriever, citable_filters(asked.filters))
+    background = None if model is None else _background(retriever)
+    search = PaperSearch(retriever, citable_filters(asked.filters), background)
     budget = Budget(limits.tokens, limits.seconds, clock=clock)
     trace = run_agent(job, LiveWorld(paper_tools(), search, model, budget, watch))
     publications = {name: str(m["publication"]) for name, m in retriever.manifests.items()}
     builds = {name: build_id_of(m) for name, m in retriever.manifests.items()}
     reader = reader_of(scorer, is_quoted=_is_quoted(trace))
-    judge = VerbatimJudge() if _is_quoted(trace) else ScorerJudge(scorer)
-    placing = PlacingJudge(judge, retriever)
-    return _answer(asked, trace, placing, reader, publications, builds)
+    quoting = PlacingJudge(VerbatimJudge(), retriever)
+    judge = quoting if _is_quoted(trace) else PlacingJudge(ScorerJudge(scorer), retriever)
+    return _answer(asked, trace, judge, quoting, reader, publications, builds)
 
 
 def replay_answer(answer: Answer) -> Answer:
@@ -124,7 +131,15 @@ def replay_answer(answer: Answer) -> Answer:
     trace = replay_agent(_job(asked, answer.trace.limits, policy), answer.trace)
     judge = RecordedJudge((*answer.statements, *answer.unsupported))
     return _answer(
-        asked, trace, judge, answer.reader, dict(answer.publications), dict(answer.build_ids)
+        asked, trace, judge, judge, answer.reader, dict(answer.publications), dict(answer.build_ids)
+    )
+
+
+def _background(retriever: "Retriever") -> tuple[int, int]:
+    """Return how much a model is told beside what was found; less where it takes little."""
+    most = context_tokens(retriever.workspace.settings.llm)
+    return (
+        (_SHORT_INTRODUCTION, 0) if most is not None and most < _LONG else (INTRODUCTION_TOKENS, 1)
     )
 
 
@@ -192,7 +207,7 @@ def _is_quoted(trace: Trace) -> bool:
 def reader_of(scorer: "Scorer", *, is_quoted: bool) -> AnswerReader:
     """Return what holds the sentences of an answer against their passages."""
     if is_quoted:
-        return AnswerReader(VerbatimJudge.name, VerbatimJudge.fingerprint, reads=False, ok=1.0)
+        return _VERBATIM
     name = getattr(getattr(scorer, "reader", None), "name", scorer.name)
     reads = scorer.name not in _COMPARING
     return AnswerReader(name, scorer.fingerprint, reads=reads, ok=scorer.thresholds.ok)
@@ -202,16 +217,23 @@ def _answer(
     asked: PaperQuestion,
     trace: Trace,
     judge: StatementJudge,
+    quoting: StatementJudge,
     reader: AnswerReader,
     publications: dict[str, str],
     build_ids: dict[str, str],
 ) -> Answer:
+    """Return the answer; where nothing that a model wrote stands, what the sources say instead."""
     is_quoted = _is_quoted(trace)
     checked = check_statements(
         str(trace.result["answer"]), trace.passages, judge, by_line=is_quoted
     )
     kept = tuple(one for one in checked if one.is_supported)
+    struck = tuple(one for one in checked if not one.is_supported)
     match = match_of(asked.question, trace.passages)
+    if not kept and not is_quoted and match.is_good:
+        is_quoted, reader = True, _VERBATIM
+        said = str(quote_passages(asked.question, trace.passages)["answer"])
+        kept = check_statements(said, trace.passages, quoting, by_line=True)
     return Answer(
         answer_id=_answer_id(asked, trace, reader, publications),
         layout=LAYOUT_VERSION,
@@ -221,7 +243,7 @@ def _answer(
         doc_id=asked.doc_id,
         is_quoted=is_quoted,
         statements=kept,
-        unsupported=tuple(one for one in checked if not one.is_supported),
+        unsupported=struck,
         match=match,
         notices=(
             *notices_of(asked.question, trace, kept, match, reader, is_quoted=is_quoted),

@@ -6,6 +6,7 @@ from rag_assets.agents import CheckedStatement, Trace
 from rag_assets.answering.naming import unknown_sources
 from rag_assets.answering.quotes import Match
 from rag_assets.answering.record import AnswerReader
+from rag_assets.answering.rules import QUOTES_NAME
 from rag_assets.model import is_chinese
 
 Notice = tuple[tuple[str, str], dict[str, object]]
@@ -94,11 +95,13 @@ def _notices(
     is_quoted: bool,
 ) -> Iterator[Notice]:
     attempts = sum(step.action in {"search_abstracts", "search_by_section"} for step in trace.steps)
+    is_struck = trace.answered_by != QUOTES_NAME and bool(trace.result["answer"].strip())
+    if is_struck and (is_quoted or not statements):
+        yield _NOTHING_KEPT, {}
     if is_quoted:
         yield _NO_MODEL, {}
-    if not statements and not is_quoted and trace.result["answer"].strip():
-        yield _NOTHING_KEPT, {}
-    elif not statements or (is_quoted and not match.is_good):
+    is_empty = not statements and not is_struck
+    if is_empty or (is_quoted and not match.is_good):
         yield _NOT_FOUND, {"count": attempts}
         if statements:
             yield _NEAREST, {}

@@ -4,16 +4,15 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from rag_assets.agents import AgentState, Decision, RulesPolicy, Step, show_marks
+from rag_assets.agents import AgentState, Decision, Passage, RulesPolicy, Step, show_marks
 from rag_assets.answering.quotes import choose_quotes, match_of
 from rag_assets.evidence.wording import suggest_query
 from rag_assets.model import SectionCategory
 from rag_assets.retrieval.papers import Route
-from rag_assets.retrieval.request_frames import strip_request
 from rag_assets.retrieval.section_hints import hinted_sections
 
 # Counts as code: raise it when the same question is searched or answered otherwise.
-RULES_NAME = "papers-2"
+RULES_NAME = "papers-3"
 QUOTES_NAME = f"rules:{RULES_NAME}"
 # Spec 002 §5.3: after so many searches of passages it is said that nothing was found.
 MOST_ATTEMPTS = 3
@@ -40,7 +39,12 @@ def paper_rules(route: Route, doc_id: str | None = None) -> RulesPolicy:
 
 def quote_answer(state: AgentState) -> dict[str, Any]:
     """Return the arguments of `finish`: the best sentences, one a line, word for word."""
-    quotes = choose_quotes(state.question, state.passages)
+    return quote_passages(state.question, state.passages)
+
+
+def quote_passages(question: str, passages: Mapping[str, Passage]) -> dict[str, Any]:
+    """Return them for passages by alias."""
+    quotes = choose_quotes(question, passages)
     return {
         "answer": "\n".join(f"{quote.text} {show_marks([quote.alias])}" for quote in quotes),
         "sources": [quote.alias for quote in quotes],
@@ -133,7 +137,7 @@ def _searches(
     question: str, route: Route, paper: str | None
 ) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield the searches in their order: as asked, its words in sections, its words everywhere."""
-    words = suggest_query(strip_request(question)) or question
+    words = suggest_query(question) or question
     asked = tuple(SectionCategory(number) for number in route.target_section_category)
     hinted = [one for one in hinted_sections(question) or () if one not in asked]
     sections = [one.name for one in (*asked, *hinted)]

@@ -33,8 +33,6 @@ if TYPE_CHECKING:
 
 PolicyChoice = Literal["auto", "rules", "model"]
 STEM = "answer"
-# They compare and do not read: nearness of topic would let a wrong number pass.
-_COMPARING = frozenset({"similarity", "coverage"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -286,6 +284,8 @@ def answer_scorer(settings: Settings, chat: "ChatModel | None" = None) -> "Score
         chat: reads, where `verify.scorer` is a language model.
     """
     verify = settings.verify
-    if verify.scorer in _COMPARING:
+    if verify.scorer == "similarity" or (verify.scorer == "auto" and chat is None):
+        # Nearness of topic would let a wrong number pass, and the small reader lets changed words
+        # pass (docs/judging.md): nobody looks at each sentence of an answer as at a verdict.
         verify = verify.model_copy(update={"scorer": "facts"})
     return load_scorer(verify, chat=chat)

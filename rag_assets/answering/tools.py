@@ -1,7 +1,7 @@
 """The five tools of an agent that searches papers (spec 002 §5.2)."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
@@ -20,10 +20,18 @@ Category = Literal[
 
 @dataclass(frozen=True, slots=True)
 class PaperSearch:
-    """What the tools work on: open publications, and what of them may be found."""
+    """What the tools work on: open publications, and what of them may be found.
+
+    Args:
+        background: tokens of the introduction of each paper in which something was found, and
+            passages to each side of it, for a model (spec 002 §3.3); None for what was found alone.
+        introduced: papers whose introduction was told.
+    """
 
     retriever: Retriever
     filters: SearchFilters
+    background: tuple[int, int] | None = None
+    introduced: set[str] = field(default_factory=set)
 
 
 def search_abstracts(search: PaperSearch, query: _Query, k: _Count = 5) -> Found:
@@ -54,7 +62,14 @@ def search_by_section(
         k,
         filters=search.filters,
     )
-    return _found(search, found.hits, found.told)
+    if search.background is None:
+        return _found(search, found.hits, found.told)
+    tokens, window = search.background
+    blocks = papers.assemble_papers(
+        search.retriever, found.hits, window=window, introduction_tokens=tokens
+    )
+    lines = [line for block in blocks for line in _laid_out(search, block)]
+    return Found(tuple(lines), _sentences(found.told))
 
 
 def get_context_window(
@@ -132,6 +147,42 @@ def _chunk_label(hit: Hit) -> str:
     return f"[{hit.chunk_id}]" + (f" ({kind})" if kind else "")
 
 
+def _laid_out(search: PaperSearch, block: papers.PaperBlock) -> Iterator[FoundLine]:
+    """Yield the layout of spec 002 §3.3: the paper, its background once, what was found in it."""
+    yield FoundLine(f"[Paper: {_on_a_line(block.paper.title)}]")
+    told = block.introduction
+    if told is not None and told.text and block.paper.doc_uid not in search.introduced:
+        search.introduced.add(block.paper.doc_uid)
+        more = " …" if told.is_cut else ""
+        yield FoundLine(f"> Context ({told.section.title()}): {_on_a_line(told.text)}{more}")
+    for window in block.evidence:
+        yield from _found(search, window.found, label=_evidence_label).lines
+        beside = [hit for hit in window.chunks if hit not in window.found]
+        yield from _found(search, beside, label=_neighbour_label).lines
+
+
+def _evidence_label(hit: Hit) -> str:
+    return f"> Retrieved Evidence ({_kind(hit) or 'Other'}, {hit.chunk_id}):"
+
+
+def _neighbour_label(hit: Hit) -> str:
+    return f"> Beside it ({hit.chunk_id}):"
+
+
+def _on_a_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _kind(hit: Hit) -> str | None:
+    if hit.section_category is None:
+        return None
+    return SectionCategory(hit.section_category).name.replace("_", " ").title()
+
+
+def _sentences(told: Sequence[str]) -> tuple[str, ...]:
+    return tuple(f"{one}." for one in told)
+
+
 def _found(
     search: PaperSearch,
     hits: Sequence[Hit],
@@ -149,4 +200,4 @@ def _found(
         FoundLine(label(hit), passage_of(hit, authors.get((hit.namespace, hit.doc_uid), ())))
         for hit in hits
     )
-    return Found(tuple(lines), tuple(f"{one}." for one in told))
+    return Found(tuple(lines), _sentences(told))

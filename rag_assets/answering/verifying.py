@@ -5,7 +5,7 @@ Both look at the newest answer to each question of `queries/`, and anew only at 
 
 import shlex
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rag_assets.answering.saved import AnswerRecord, CitedSource, answer_records
@@ -17,9 +17,7 @@ if TYPE_CHECKING:
     from rag_assets.agents import CheckedStatement
     from rag_assets.agents.statements import StatementJudge
     from rag_assets.answering.record import Answer
-    from rag_assets.judging import Scorer
     from rag_assets.retrieval import OpenedLibrary, Reader
-    from rag_assets.settings import ScorerName
 
 # Counts as code: raise it when the same answer over the same publication is seen otherwise.
 VERIFYING_VERSION = 1
@@ -107,7 +105,6 @@ class _Desk:
 
     workspace: Workspace
     library: "OpenedLibrary"
-    _scorers: "dict[ScorerName, Scorer]" = field(default_factory=dict)
 
     def look(self, record: AnswerRecord) -> Iterator[str]:
         """Yield what is wrong with an answer."""
@@ -140,25 +137,16 @@ class _Desk:
 
     def _judge(self, answer: "Answer") -> "StatementJudge":
         from rag_assets.agents.statements import RecordedJudge, ScorerJudge, VerbatimJudge
+        from rag_assets.judging import load_scorer
 
         if answer.is_quoted:
             return VerbatimJudge()
-        scorer = self._scorer(answer.reader.name)
-        if scorer is not None and scorer.fingerprint == answer.reader.fingerprint:
-            return ScorerJudge(scorer)
+        # It costs nothing to ask again; a language model does.
+        verify = self.workspace.settings.verify.model_copy(update={"scorer": "facts"})
+        facts = load_scorer(verify)
+        if facts.fingerprint == answer.reader.fingerprint:
+            return ScorerJudge(facts)
         return RecordedJudge(answer.statements)
-
-    def _scorer(self, reader: str) -> "Scorer | None":
-        """Return what judged an answer where it costs nothing to ask again: no language model."""
-        from rag_assets.judging import load_scorer
-
-        settings = self.workspace.settings.verify
-        name: ScorerName = "facts" if reader == "facts" else settings.scorer
-        if name not in {"facts", "nli"}:
-            return None
-        if name not in self._scorers:
-            self._scorers[name] = load_scorer(settings.model_copy(update={"scorer": name}))
-        return self._scorers[name]
 
 
 def _not_there(answer: "Answer", readers: "Mapping[str, Reader]") -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 import dagster as dg
 
-from rag_assets.assets.options import OWNERS, progress_reporter, signed_work
+from rag_assets.assets.options import OWNERS, progress_reporter, publishers, signed_work
 from rag_assets.assets.options import reopen_namespace as reopen
 from rag_assets.assets.stage import stage_before
 from rag_assets.embedding import embedding_models
@@ -27,6 +27,7 @@ def build_first_index_asset(declared: Namespace) -> dg.AssetsDefinition:
         owners=OWNERS,
         code_version=str(PUBLISHING_VERSION),
         backfill_policy=dg.BackfillPolicy.single_run(),
+        pool=publishers(declared.name),
         # Before `embeddings`, which takes minutes and may begin at the same time.
         op_tags={"dagster/priority": "1"},
     )

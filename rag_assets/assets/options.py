@@ -27,6 +27,11 @@ OWNERS = ["team:library"]
 ENCODERS = "encoders"
 
 
+def publishers(namespace: str) -> str:
+    """Return the pool of the steps that publish a namespace: limited to one, it has one builder."""
+    return f"publish/{namespace}"
+
+
 def reopen_namespace(workspace: Workspace, name: str, hex_digits: int) -> Namespace:
     """Return the namespace with its settings of this moment, not of when the code was loaded.
 

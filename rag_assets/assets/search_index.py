@@ -2,7 +2,7 @@
 
 import dagster as dg
 
-from rag_assets.assets.options import OWNERS, progress_reporter, signed_work
+from rag_assets.assets.options import OWNERS, progress_reporter, publishers, signed_work
 from rag_assets.assets.options import reopen_namespace as reopen
 from rag_assets.assets.reporting import (
     bullet_list,
@@ -42,6 +42,7 @@ def build_search_index_asset(declared: Namespace) -> dg.AssetsDefinition:
         },
         code_version=str(PUBLISHING_VERSION),
         backfill_policy=dg.BackfillPolicy.single_run(),
+        pool=publishers(declared.name),
     )
     def search_index(context: dg.AssetExecutionContext) -> dg.MaterializeResult[None]:
         namespace = reopen(declared.workspace, declared.name, declared.settings.hex_digits)

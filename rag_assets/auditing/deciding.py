@@ -22,7 +22,7 @@ from rag_assets.auditing.quoting import OMISSION, REORDERED, QuotationCheck
 from rag_assets.auditing.resolving import FaultyCitation
 from rag_assets.auditing.verdict import CitationVerdict, ReasonCode, ShownPassage, Status
 from rag_assets.evidence.locating import anchor_words, first_words, locate
-from rag_assets.evidence.wording import content_stems, suggest_query
+from rag_assets.evidence.wording import suggest_query
 from rag_assets.judging import Scorer, Sign
 from rag_assets.model import describe_standing, standing_of_title
 from rag_assets.statutes import dropped_limit, misplaced_lead
@@ -201,9 +201,6 @@ def _judged_verdict(
     )  # fmt: skip
     verdict = replace(verdict, passages=tuple(_shown(subject.document, judged)))
     passage = subject.document.passages[judged.passage]
-    by_words = scorer.name == "coverage" or judged.note is not None
-    if by_words and judged.score == 0 and not _share_words(case.claim, passage.text):
-        return verdict  # no passage is the nearest
     quote = cut_quote(passage, judged.start, judged.end)
     locator = locate_quote(passage, quote, judged.boxes)
     if locator is None:
@@ -259,10 +256,6 @@ def _shown(document: CitedDocument, judged: Judged) -> Iterator[ShownPassage]:
         )
         chunks = dict.fromkeys(document.passages[part[0]].chunk_id for part in window.parts)
         yield ShownPassage(window.text, found.text if found else None, tuple(chunks))
-
-
-def _share_words(claim: str, passage: str) -> bool:
-    return bool(content_stems(claim) & content_stems(passage))
 
 
 def _with_place(

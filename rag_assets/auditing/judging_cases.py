@@ -20,11 +20,9 @@ from rag_assets.judging import Judgement, Scorer, find_frame, hold_to_source
 from rag_assets.model import Progress
 
 # Part of a judgement's key: raise it when the same inputs may be judged otherwise.
-JUDGING_VERSION = 11
+JUDGING_VERSION = 12
 # Progress is told between so many questions.
 _AT_ONCE = 4
-# They compare, and do not read: spec 000 has them look at k passages.
-_COMPARING = frozenset({"similarity", "coverage"})
 
 Outcome = Judged | None
 Spans = Mapping[int, tuple[int, int]]
@@ -37,7 +35,7 @@ class Court:
     Args:
         library: the published documents.
         scorers: by namespace.
-        k: windows that a scorer sees which compares; the others see three.
+        k: windows that `similarity` sees (spec 000); the other scorers see three.
         store: judgements made before; gets those made now.
         on_progress: told while evidence is sought and while it is read.
     """
@@ -106,7 +104,7 @@ class Court:
 
     def windows_for(self, scorer: Scorer) -> int:
         """Return how many windows of a document a scorer sees at most, quoted places apart."""
-        return self.k if scorer.name in _COMPARING else MOST_WINDOWS
+        return self.k if scorer.name == "similarity" else MOST_WINDOWS
 
     def _judge_anew(self, cases: Mapping[str, tuple[Case, CitedDocumentRef]]) -> dict[str, Judged]:
         """Judge cases by key; a scorer is asked about several at once.

@@ -11,7 +11,7 @@ from rag_assets.auditing.verdict import CitationVerdict, Status
 from rag_assets.model import hash_fields
 
 # Part of every audit's identity: raise it when the same inputs may be judged otherwise.
-VERIFICATION_VERSION = 6
+VERIFICATION_VERSION = 7
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any, ClassVar, Generic, TypeVar
 
-from rag_assets.storage import Notify, Store, hold_lock, update
+from rag_assets.storage import LocalStore, Notify, hold_lock, update
 
 # A result that no audit has asked for so long is made again when it is.
 KEPT_DAYS = 180
@@ -35,7 +35,7 @@ class ResultStore(ABC, Generic[Result]):
     what: ClassVar[str]
     most: ClassVar[int]
 
-    store: Store | None = None
+    store: LocalStore | None = None
     key: str = ""
     lock: Path | None = None
     _kept: dict[str, _Kept] = field(default_factory=dict)
@@ -105,7 +105,7 @@ def _today() -> date:
     return datetime.now(UTC).date()
 
 
-def _read(store: Store, key: str) -> dict[str, _Kept]:
+def _read(store: LocalStore, key: str) -> dict[str, _Kept]:
     found = store.get(key)
     return _parse(found.data if found else None)
 

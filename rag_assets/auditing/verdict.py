@@ -9,6 +9,8 @@ from rag_assets.judging import ScorerName, Sign
 from rag_assets.model import PageBox
 
 Status = Literal["OK", "WEAK", "MISSING", "ERROR"]
+# The last two judged in earlier versions; their audits can still be read.
+ScoredBy = Literal[ScorerName, "coverage", "nli"]
 ReasonCode = Literal[
     "supported",
     "weakly_supported",
@@ -134,7 +136,7 @@ class CitationVerdict:
     reason_code: ReasonCode
     reason: str
     score: float | None
-    scored_by: ScorerName | None
+    scored_by: ScoredBy | None
     scorer_fingerprint: str | None
     scoring_note: str | None
     threshold: float

@@ -6,7 +6,7 @@ import click
 
 from rag_assets.cli.measuring import config_option, finish, out_option
 from rag_assets.cli.progress import shown_progress
-from rag_assets.judging.calibrating import OK_SHARE
+from rag_assets.judging.calibrating import MOST_WRONG
 
 
 @click.command(
@@ -18,21 +18,23 @@ from rag_assets.judging.calibrating import OK_SHARE
 @click.argument(
     "file", metavar="FILE", type=click.Path(dir_okay=False, exists=True, path_type=Path)
 )
-@click.option("--scorer", type=click.Choice(["llm", "nli"]), help="In the place of verify.scorer.")
+@click.option(
+    "--scorer", type=click.Choice(["reader", "llm"]), help="In the place of verify.scorer."
+)
 @click.option(
     "--sources", multiple=True, metavar="PLACE", type=click.Path(exists=True, path_type=Path),
     help="A folder, or an archive (tar), with the cited files; may be repeated: show the reader "
     "what is found of them, as an audit does, and not the quotations.",
 )  # fmt: skip
 @click.option(
-    "--share", type=click.FloatRange(0, 1), default=OK_SHARE, show_default=True,
-    metavar="SHARE", help="Of the supported sentences so many are to come out OK.",
+    "--wrong", type=click.FloatRange(0, 1), default=MOST_WRONG, show_default=True,
+    metavar="SHARE", help="Of the unsupported sentences at most so many may come out OK.",
 )  # fmt: skip
 @click.option("--dry-run", is_flag=True, help="Print the figures; keep nothing.")
 @config_option
 @out_option
 def calibrate(
-    file: Path, scorer: str | None, sources: tuple[Path, ...], share: float, dry_run: bool,
+    file: Path, scorer: str | None, sources: tuple[Path, ...], wrong: float, dry_run: bool,
     config: Path | None, out: Path | None,
 ) -> None:  # fmt: skip
     """Print the figures and say where they are kept."""
@@ -46,7 +48,7 @@ def calibrate(
 
     settings = with_scorer(shipped_settings(config), cast("ScorerName | None", scorer))
     with shown_progress() as progress:
-        found = measure(file, settings, sources, share, progress)
+        found = measure(file, settings, sources, wrong, progress)
     if not dry_run:
         click.echo(f"kept: {keep_fit(found.fit)}")
     finish(found.report, out)

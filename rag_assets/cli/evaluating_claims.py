@@ -24,7 +24,7 @@ from rag_assets.cli.progress import shown_progress
     type=click.Path(dir_okay=False, exists=True, path_type=Path),
 )  # fmt: skip
 @click.option(
-    "--scorer", type=click.Choice(["auto", "facts", "similarity", "coverage", "nli", "llm"]),
+    "--scorer", type=click.Choice(["auto", "reader", "facts", "similarity", "llm"]),
     help="In the place of verify.scorer.",
 )  # fmt: skip
 @click.option(

@@ -30,11 +30,11 @@ def models() -> None:
 @click.argument("name", required=False)
 @click.option(
     "--from", "path", type=click.Path(exists=True, path_type=Path), metavar="PATH",
-    help="Copy this GGUF file, or folder of transformers, instead.",
+    help="Copy this GGUF file instead.",
 )  # fmt: skip
 @click.option(
-    "--hub", metavar="REPOSITORY@REVISION[:FILE]",
-    help="Download this file (or the whole folder) of a hub instead; REVISION is a commit.",
+    "--hub", metavar="REPOSITORY@REVISION:FILE",
+    help="Download this GGUF file of a hub instead; REVISION is a commit.",
 )  # fmt: skip
 @click.option("--sha256", metavar="DIGEST", help="What the bytes must have.")
 @click.option("--licence", metavar="TEXT", help="Of the weights, as their maker says.")
@@ -75,8 +75,10 @@ def add(
     elif hub is not None:
         repository, _, rest = hub.partition("@")
         revision, _, file = rest.partition(":")
+        if not file:
+            raise click.UsageError("--hub needs the GGUF file: REPOSITORY@REVISION:FILE.")
         kept = add_from_hub(
-            folder, name, repository, revision, file or None, notify,
+            folder, name, repository, revision, file, notify,
             licence=licence, sha256=sha256,
         )  # fmt: skip
     else:

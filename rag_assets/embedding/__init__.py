@@ -20,7 +20,6 @@ from rag_assets.embedding.loading import (
     model_dimension,
     model_fingerprint,
 )
-from rag_assets.embedding.low_rank import LowRankChange, load_changed_encoder
 from rag_assets.embedding.models import (
     EmbeddingModel,
     embedding_models,
@@ -33,9 +32,9 @@ from rag_assets.embedding.words import WordTokenizer
 from rag_assets.lazily import lazy_names
 
 if TYPE_CHECKING:
-    from rag_assets.embedding.bert_model import BertQueryEncoder
     from rag_assets.embedding.bundled_files import E5, read_ahead
     from rag_assets.embedding.model_folder import hash_model_files
+    from rag_assets.embedding.pair_model import PairModel, PairScores, load_pair_model, pair_ids
     from rag_assets.embedding.record import embeddings_schema
     from rag_assets.embedding.sparse_encoder import token_weights
     from rag_assets.embedding.stage import (
@@ -47,6 +46,7 @@ if TYPE_CHECKING:
         prune_vectors,
         refresh_embeddings,
     )
+    from rag_assets.embedding.taught import load_finder
 
 __all__ = [
     "BUNDLED_RERANKERS",
@@ -54,14 +54,14 @@ __all__ = [
     "E5",
     "EMBEDDING_VERSION",
     "UNREADABLE_SHARE",
-    "BertQueryEncoder",
     "Embedder",
     "EmbeddingModel",
     "EmbeddingTokenizer",
     "EncodeProgress",
     "HashingEmbedder",
     "JointTokenizer",
-    "LowRankChange",
+    "PairModel",
+    "PairScores",
     "PassageEncoder",
     "QueryEncoder",
     "WordPieces",
@@ -76,14 +76,16 @@ __all__ = [
     "has_stale_vectors",
     "hash_model_files",
     "joint_tokenizer",
-    "load_changed_encoder",
     "load_embedder",
+    "load_finder",
+    "load_pair_model",
     "load_query_encoder",
     "load_tokenizer",
     "load_word_pieces",
     "model_dimension",
     "model_fingerprint",
     "model_fingerprints",
+    "pair_ids",
     "prune_vectors",
     "read_ahead",
     "refresh_embeddings",
@@ -95,15 +97,19 @@ __all__ = [
 __getattr__ = lazy_names(
     __name__,
     {
-        "BertQueryEncoder": "bert_model",
         "CHUNK_INPUTS": "stage",
         "E5": "bundled_files",
         "EMBEDDING_VERSION": "stage",
+        "PairModel": "pair_model",
+        "PairScores": "pair_model",
         "chunk_input": "stage",
         "count_unknown_vectors": "stage",
         "embeddings_schema": "record",
         "has_stale_vectors": "stage",
         "hash_model_files": "model_folder",
+        "load_finder": "taught",
+        "load_pair_model": "pair_model",
+        "pair_ids": "pair_model",
         "prune_vectors": "stage",
         "read_ahead": "bundled_files",
         "refresh_embeddings": "stage",

@@ -6,8 +6,7 @@ passages, which come in thousands, stay with torch (bert_torch.py).
 """
 
 import math
-from collections.abc import Iterator, Sequence
-from itertools import islice
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from rag_assets.embedding.bert_parts import PlainBert, unit_vectors
@@ -45,34 +44,6 @@ class BertQueryEncoder:
                 pooled[row] = states.mean(axis=0) if self._bert.is_mean else states[0]
         return unit_vectors(pooled, self.dimension)
 
-    def encode_tokens(self, text: str, layers: Sequence[int]) -> "list[Floats]":
-        """Return the states of the tokens of `text`, one array a wanted layer.
-
-        Args:
-            text: of any length; what exceeds the model's limit is cut off.
-            layers: from 0, the embeddings, to the number of layers, the last states.
-
-        Returns:
-            In the order of `layers`, shape (tokens, hidden size); the special tokens at both ends
-            and the prompt are among them.
-        """
-        import threadpoolctl
-
-        (ids,) = self._bert.token_ids([self._bert.query_prompt + text])
-        with threadpoolctl.threadpool_limits(1, "blas"):
-            states = list(islice(self._layers(ids), max(layers) + 1))
-        return [states[layer] for layer in layers]
-
-    def mean_states(self, text: str) -> "Floats":
-        """Return the mean of the tokens' last states, shape (hidden size,).
-
-        Args:
-            text: of any length; what exceeds the model's limit is cut off.
-        """
-        (states,) = self.encode_tokens(text, [self._shape.layers])
-        mean: Floats = states.mean(axis=0)
-        return mean
-
     def _tensor(self, name: str) -> "Floats":
         found = self._tensors.get(name)
         if found is None:
@@ -81,18 +52,12 @@ class BertQueryEncoder:
 
     def _forward(self, ids: Sequence[int]) -> "Floats":
         """Return the last hidden states, shape (len(ids), hidden size)."""
-        *_, states = self._layers(ids)
-        return states
-
-    def _layers(self, ids: Sequence[int]) -> "Iterator[Floats]":
-        """Yield the embeddings, then the states behind each layer."""
         states = (
             self._bert.weights.words(ids)
             + self._tensor("embeddings.position_embeddings.weight")[: len(ids)]
             + self._tensor("embeddings.token_type_embeddings.weight")[0]
         )
         states = self._normalise(states, "embeddings.LayerNorm")
-        yield states
         for number in range(self._shape.layers):
             layer = f"encoder.layer.{number}"
             attended = self._dense(
@@ -102,7 +67,7 @@ class BertQueryEncoder:
             inner = gelu(self._dense(states, f"{layer}.intermediate.dense"))
             inner = self._dense(inner, f"{layer}.output.dense")
             states = self._normalise(states + inner, f"{layer}.output.LayerNorm")
-            yield states
+        return states
 
     def _attend(self, states: "Floats", layer: str) -> "Floats":
         import numpy as np

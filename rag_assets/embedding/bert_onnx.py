@@ -73,13 +73,14 @@ class OnnxBertEmbedder:
             for first in range(0, len(texts), _AT_A_TIME):
                 some = texts[first : first + _AT_A_TIME]
                 ids = self._bert.token_ids([prompt + text for text in some])
-                for row, vector in enumerate(workers.map(self._pool, ids), start=first):
+                for row, vector in enumerate(workers.map(self.pool, ids), start=first):
                     pooled[row] = vector
                 if on_progress:
                     on_progress(first + len(some), len(texts))
         return unit_vectors(pooled, self.dimension)
 
-    def _pool(self, ids: Sequence[int]) -> "Floats":
+    def pool(self, ids: Sequence[int]) -> "Floats":
+        """Return the pooled state of one text, shape (hidden size,), not brought to length 1."""
         states = self._bert.weights.words(ids) + self._places[: len(ids)] + self._type
         found: Floats = self._session.run(None, {"states": states[None]})[0][0]
         pooled: Floats = found.mean(axis=0) if self._bert.is_mean else found[0]

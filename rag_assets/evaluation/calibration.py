@@ -37,17 +37,17 @@ def calibrate(
     file: Path,
     settings: Settings,
     sources: Sequence[Path],
-    ok_share: float,
+    most_wrong: float,
     on_progress: Progress | None = None,
 ) -> Calibration:
     """Ask a reader about labelled sentences and fit curve and thresholds on its answers.
 
     Args:
         file: JSON lines with sentence, label, paper and evidence.
-        settings: `verify.scorer` names the reader: llm or nli.
+        settings: `verify.scorer` names the reader: llm, or auto where a model is there.
         sources: folders and archives with the cited files: then what is found of them is shown,
             as in an audit; none: the quotations that decide.
-        ok_share: of the supported sentences that are to come out OK.
+        most_wrong: of the unsupported sentences at most so many may come out OK.
 
     Raises:
         UsageError: the file holds no such rows, or a cited file is missing.
@@ -57,8 +57,8 @@ def calibrate(
     scorer = open_scorer(settings)
     if not isinstance(scorer, MeasurableScorer):
         raise ConfigurationError(
-            f"verify.scorer: {scorer.name} has nothing to calibrate. Name a reader: --scorer llm "
-            "(with a model: `rag models list`) or --scorer nli (with verify.nli.model)."
+            f"verify.scorer: {scorer.name} has nothing to calibrate. Name one that reads: --scorer "
+            "reader, or --scorer llm (with a model: `rag models list`)."
         )
     rows = read_draft_rows(file)
     show = _Finding(rows, sources, settings, on_progress) if sources else _quoted
@@ -70,7 +70,7 @@ def calibrate(
         model=scorer.reader.name,
         data=f"{len(scored)} sentences of {file.name} with {shown}, folds over "
         f"{len({row.paper for row, _ in scored})} sources",
-        ok_share=ok_share,
+        most_wrong=most_wrong,
     )
     return Calibration(fit, _report(settings, scored, unread, fit))
 

@@ -40,7 +40,6 @@ PUBLIC_MODULES = (
     "bibliography",
     "laws",
     "locating",
-    "matching",
     "pictures",
     "question",
     "quoting",

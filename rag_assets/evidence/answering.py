@@ -1,33 +1,58 @@
-"""Which sentences of what was found answer a question, by the means that find evidence elsewhere.
+"""Which sentences of what was found answer a question, and whether any does.
 
-The passages of all parents found are read as one document (`rag_assets.finding`): a word tells as
-much as it is rare among them. The answer may stand beside the passage that was found, so each
-parent is read whole.
+The passages of all parents found are read whole: the answer may stand beside the passage that was
+found. A first pass by words and vectors chooses some sentences; each is compared with the question
+by an encoder that was taught that answers are near their questions; and the model that reads pairs
+reads the nearest of them with their neighbours (`rag_assets.embedding.taught`).
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_assets.embedding import load_word_pieces
-from rag_assets.evidence.answer_weights import AnswerWeights, load_answer_weights
+from rag_assets.embedding import load_finder, load_pair_model, load_word_pieces
+from rag_assets.evidence.locating import count_words
+from rag_assets.evidence.pack import PackMatch
 from rag_assets.finding import (
-    FEATURES,
-    DocumentFeatures,
+    Nearness,
     PassageLike,
     Sentence,
     is_question,
-    measure_kinds,
     read_sentences,
+    shown_sentence,
     without_asking,
 )
-from rag_assets.model import is_chinese
+from rag_assets.model import hash_fields, is_chinese
 
 if TYPE_CHECKING:
     from rag_assets.retrieval import Hit, Retrieved, Retriever, SearchFilters
+
+# Sentences that are compared: the nearest of each parent, and of all; and those of them that are
+# read. Two cores compare some 100 in a second, and read 40.
+_MOST_COMPARED, _MOST_READ = 40, 12
+# How much the likeness of question and passage, as vectors, counts beside the nearness of words.
+_PASSAGE = 2.0
+# How much a cosine counts, less half the mean of all that are compared (some questions are near to
+# any sentence), and what the model makes of a sentence. Over 63 questions in a library of 19
+# papers, where they were chosen, the first quote answers in 0.49 and one of ten in 0.62; by the
+# cosines alone in 0.48 and 0.57, by those of the encoder before it was taught in 0.30 and 0.46.
+_COSINE, _OF_MEAN, _RELEVANT, _ANSWERS = 20.0, 0.5, 0.5, 0.5
+# From the sum to a probability that a sentence answers: a logistic curve over the quotes of packs
+# of 90 questions (mean error 0.01, papers held back one by one); and from which on a question
+# counts as answered: at it one answerable question in twelve is refused.
+_SLOPE, _INTERCEPT, THRESHOLD = 1.124, -11.45, 0.098
+_MOST_KNOWN = 4_096
+
+_NO_MATCH = {
+    False: "No good match: nothing in this library seems to answer the question. The passages "
+    "below are the nearest ones; read them as leads, ask in other words, or add sources.",
+    True: "没有好的匹配：资料库中似乎没有内容能回答这个问题。下面只是最接近的段落，仅供参考；"
+    "请换一种问法，或补充资料。",
+}
 
 
 class ScoredPassage(PassageLike, Protocol):
@@ -53,11 +78,14 @@ class FoundParent(Generic[_Passage]):
 
     Args:
         passages: what may be quoted, among them `best`.
+        likeness: of passages by `chunk_id`, 0 to 1: how near their vectors are to the question's;
+            empty where there are none.
     """
 
     title: str | None
     passages: tuple[_Passage, ...]
     best: _Passage
+    likeness: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +95,7 @@ class Answer(Generic[_Passage]):
     Args:
         hit: the passage that holds it.
         start: where it stands in the passage; half-open.
-        score: by the fitted weights; compares sentences of one question only.
+        score: probability that it answers, 0 to 1.
     """
 
     hit: _Passage
@@ -78,17 +106,24 @@ class Answer(Generic[_Passage]):
 
 @dataclass(frozen=True, slots=True)
 class ReadParents:
-    """The sentences of all parents, measured for a question.
+    """The sentences of all parents, some of them read.
 
     Args:
         sentences: in the order of the parents.
         parents: index of the parent of each.
-        features: shape (sentences, len(SENTENCE_FEATURES)).
+        near: of each, by the first pass.
+        scores: probability that it answers, of those that were compared; NaN of the others.
     """
 
     sentences: tuple[Sentence, ...]
     parents: tuple[int, ...]
-    features: NDArray[np.float64]
+    near: NDArray[np.float64]
+    scores: NDArray[np.float64]
+
+    @property
+    def best(self) -> float:
+        """The highest probability; 0 where nothing was read."""
+        return float(np.nanmax(self.scores)) if np.isfinite(self.scores).any() else 0.0
 
 
 def fetch_passages(
@@ -102,14 +137,20 @@ def fetch_passages(
         filters: with which it searched.
     """
     filters = replace(filters, with_references=found.settings["references"])
-    children = {
-        (reader.namespace, key): own
-        for reader in retriever.readers
-        for key, own in reader.fetch_children(
-            [h.parent.parent_id for h in found.parents if h.best.namespace == reader.namespace],
-            filters,
-        ).items()
-    }
+    children: dict[tuple[str, str], tuple[Hit, ...]] = {}
+    likeness: dict[str, dict[str, float]] = {}
+    for reader in retriever.readers:
+        wanted = [h.parent.parent_id for h in found.parents if h.best.namespace == reader.namespace]
+        own = reader.fetch_children(wanted, filters)
+        children |= {(reader.namespace, key): passages for key, passages in own.items()}
+        ids = [one.chunk_id for passages in own.values() for one in passages]
+        likeness[reader.namespace] = _likeness(
+            [
+                reader.score_vectors(model, vectors[0], ids)
+                for model, vectors in found.query.vectors.items()
+                if model in reader.fingerprints and len(vectors) and ids
+            ]
+        )
     return [
         FoundParent(
             hit.best.doc_title,
@@ -118,17 +159,28 @@ def fetch_passages(
                 for one in children.get((hit.best.namespace, hit.parent.parent_id), (hit.best,))
             ),
             hit.best,
+            likeness[hit.best.namespace],
         )
         for hit in found.parents
     ]
 
 
+def _likeness(by_model: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    """Return the mean over the models of what each makes of passages, brought to 0 to 1."""
+    total: dict[str, float] = {}
+    for cosines in by_model:
+        low, high = min(cosines.values(), default=0.0), max(cosines.values(), default=1.0)
+        for key, cosine in cosines.items():
+            share = (cosine - low) / (high - low) if high > low else 1.0
+            total[key] = total.get(key, 0.0) + share / len(by_model)
+    return total
+
+
 def read_parents(question: str, found: Sequence[FoundParent[_Passage]]) -> ReadParents:
-    """Return the sentences of what was found, measured; none where nothing states anything."""
+    """Return the sentences of what was found, the likeliest read; none where nothing states any."""
     sentences: list[Sentence] = []
     parents: list[int] = []
-    searched: list[tuple[float, float]] = []
-    best_score = max((parent.best.score for parent in found), default=0.0)
+    like: list[float] = []
     for index, parent in enumerate(found):
         place, run = len(sentences), sentences[-1].run + 1 if sentences else 0
         for sentence in read_sentences(parent.passages, parent.title):
@@ -136,51 +188,154 @@ def read_parents(question: str, found: Sequence[FoundParent[_Passage]]) -> ReadP
             sentences.append(replace(sentence, run=sentence.run + run, leads=leads))
             parents.append(index)
             holder = parent.passages[_longest(sentence)[0]]
-            is_found = holder.chunk_id == parent.best.chunk_id
-            searched.append((is_found, parent.best.score / best_score if best_score > 0 else 0.0))
+            like.append(parent.likeness.get(holder.chunk_id, 0.0))
+    near = np.array(like, np.float64) * _PASSAGE
     asked = without_asking(question)
-    measured = np.zeros((len(sentences), len(FEATURES)))
     # What tells sentences of one language apart says nothing of those of another.
     languages = np.array([is_chinese(sentence.text) for sentence in sentences], np.bool_)
     for own in (np.flatnonzero(languages), np.flatnonzero(~languages)):
         if len(own):
             alike = [sentences[number] for number in own]
-            measured[own] = DocumentFeatures(alike, load_word_pieces()).measure(asked)
-    features = np.concatenate(
-        [measured, measure_kinds(question, sentences), np.array(searched).reshape(-1, 2)], axis=1
+            near[own] += Nearness(alike, load_word_pieces()).measure(asked)
+    scores = np.full(len(sentences), np.nan)
+    chosen = _chosen(near, parents, sentences)
+    if chosen:
+        scores[chosen] = _read(question, sentences, chosen)
+    return ReadParents(tuple(sentences), tuple(parents), near, scores)
+
+
+def _chosen(
+    near: NDArray[np.float64], parents: Sequence[int], sentences: Sequence[Sentence]
+) -> list[int]:
+    """Return the sentences that are compared: the nearest of all, and of each parent."""
+    ranked = sorted(
+        (number for number in range(len(near)) if not is_question(sentences[number])),
+        key=lambda number: (-near[number], number),
     )
-    return ReadParents(tuple(sentences), tuple(parents), features)
+    firsts = {parents[number]: number for number in reversed(ranked)}
+    return list(dict.fromkeys([*ranked[:_MOST_COMPARED], *firsts.values()]))
 
 
-def score_sentences(read: ReadParents, weights: AnswerWeights) -> NDArray[np.float64]:
-    """Return how likely each sentence answers, as a logarithm without a zero; six decimals."""
-    scores: NDArray[np.float64] = np.round(read.features @ weights.sentences, 6)
+def _read(
+    question: str, sentences: Sequence[Sentence], chosen: Sequence[int]
+) -> NDArray[np.float64]:
+    """Return how probably each of some sentences answers, shape (len(chosen),)."""
+    cosines = _cosines(question, [_with_lead(sentences[number]) for number in chosen])
+    compared = _COSINE * (cosines - _OF_MEAN * cosines.mean())
+    first = sorted(range(len(chosen)), key=lambda place: (-compared[place], place))[:_MOST_READ]
+    read = load_pair_model().read(
+        [(question, shown_sentence(sentences, chosen[place])) for place in first]
+    )
+    found = np.array([_RELEVANT * one.relevant + _ANSWERS * one.answers for one in read])
+    total = compared + found.min()
+    total[first] = compared[first] + found
+    scores: NDArray[np.float64] = np.round(1 / (1 + np.exp(-(_SLOPE * total + _INTERCEPT))), 6)
     return scores
 
 
+def _with_lead(sentence: Sentence) -> str:
+    return f"{sentence.told} {sentence.text}" if sentence.told else sentence.text
+
+
+@lru_cache(maxsize=1)
+def _known_vectors() -> dict[str, NDArray[np.float32]]:
+    return {}
+
+
+def _cosines(question: str, texts: Sequence[str]) -> NDArray[np.float64]:
+    finder, known = load_finder(), _known_vectors()
+    if len(known) > _MOST_KNOWN:
+        known.clear()
+    new = [text for text in dict.fromkeys(texts) if text not in known]
+    vectors = dict(zip(new, finder.encode_passages(new), strict=True)) if new else {}
+    known.update(vectors)
+    asked = finder.encode_queries([question])[0]
+    return np.array([np.round(float(known[text] @ asked), 6) for text in texts])
+
+
 def choose_answers(
-    found: Sequence[FoundParent[_Passage]],
-    read: ReadParents,
-    weights: AnswerWeights | None = None,
+    found: Sequence[FoundParent[_Passage]], read: ReadParents, most_words: int = 0
 ) -> list[Answer[_Passage] | None]:
     """Return the best sentence of each parent; None where a parent states nothing.
 
-    Of equals the first. A question answers none: where it is the best, what follows it is chosen,
-    as of a pair of question and answer.
+    Of equals the first. A question answers none: where nothing else is there, what follows it is
+    chosen, as of a pair of question and answer.
+
+    Args:
+        found: what was found.
+        read: its sentences.
+        most_words: a sentence is given with those beside it in its paragraph, the better first,
+            while all together have no more words.
     """
-    scores = score_sentences(read, weights or load_answer_weights()).tolist()
+    scores = np.nan_to_num(read.scores, nan=-1.0).tolist()
     chosen: list[Answer[_Passage] | None] = []
     for index, parent in enumerate(found):
         own = [number for number, of in enumerate(read.parents) if of == index]
-        ranked = sorted(own, key=lambda number: (-scores[number], number))
+        ranked = sorted(own, key=lambda number: _rank(number, read, scores))
         best = next((n for n in map(_answering(read), ranked) if n is not None), None)
         best = best if best is not None or not ranked else ranked[0]
         if best is None:
             chosen.append(None)
             continue
-        passage, start, end = _longest(read.sentences[best])
-        chosen.append(Answer(parent.passages[passage], start, end, scores[ranked[0]]))
+        passage, start, end = _widened(best, parent, read, scores, most_words)
+        chosen.append(Answer(parent.passages[passage], start, end, max(scores[best], 0.0)))
     return chosen
+
+
+def _widened(
+    best: int,
+    parent: FoundParent[_Passage],
+    read: ReadParents,
+    scores: Sequence[float],
+    most_words: int,
+) -> tuple[int, int, int]:
+    """Return where a sentence stands, with those of its line that go into `most_words`."""
+    passage, start, end = _longest(read.sentences[best])
+    text = parent.passages[passage].text
+    first = last = best
+    while True:
+        for number in sorted((first - 1, last + 1), key=lambda n: _rank(n, read, scores)):
+            if not _stands_beside(number, best, read):
+                continue
+            where, begins, ends = _longest(read.sentences[number])
+            both = min(start, begins), max(end, ends)
+            wider = text[slice(*both)]
+            if where == passage and "\n" not in wider and count_words(wider) <= most_words:
+                start, end = both
+                first, last = min(first, number), max(last, number)
+                break
+        else:
+            return passage, start, end
+
+
+def _stands_beside(number: int, best: int, read: ReadParents) -> bool:
+    if not 0 <= number < len(read.sentences) or read.parents[number] != read.parents[best]:
+        return False
+    other, own = read.sentences[number], read.sentences[best]
+    return other.run == own.run and other.kind == own.kind == "text"
+
+
+def _rank(number: int, read: ReadParents, scores: Sequence[float]) -> tuple[float, float, int]:
+    is_there = 0 <= number < len(scores)
+    return (-scores[number], -read.near[number], number) if is_there else (2.0, 0.0, number)
+
+
+def judge_match(question: str, read: ReadParents, *, is_named: bool) -> PackMatch:
+    """Return whether what was found seems to answer a question.
+
+    Args:
+        question: as it was asked.
+        read: the sentences of what was found; none where nothing was.
+        is_named: the question names an article of a law that is there.
+    """
+    is_good = is_named or read.best >= THRESHOLD
+    return PackMatch(
+        is_good=is_good,
+        likelihood=read.best,
+        threshold=THRESHOLD,
+        weights=hash_fields(load_finder().fingerprint, load_pair_model().fingerprint),
+        sentence=None if is_good else _NO_MATCH[is_chinese(question)],
+    )
 
 
 def _answering(read: ReadParents) -> Callable[[int], int | None]:

@@ -62,6 +62,11 @@ def anchor_words(text: str) -> tuple[str, str]:
     return " ".join(begin.split()), " ".join(end.split())
 
 
+def count_words(text: str) -> int:
+    """Return how many words a text has; a CJK character is a word."""
+    return sum(1 for _ in _WORD.finditer(text))
+
+
 def first_words(text: str, limit: int) -> str:
     """Return the beginning of `text`, at most `limit` words; a CJK character is a word."""
     words = list(_WORD.finditer(text))

@@ -9,11 +9,11 @@ from rag_assets.evidence.answering import (
     Answer,
     choose_answers,
     fetch_passages,
+    judge_match,
     read_parents,
 )
 from rag_assets.evidence.laws import item_law
 from rag_assets.evidence.locating import anchor_words, locate
-from rag_assets.evidence.matching import judge_match
 from rag_assets.evidence.pack import (
     LAYOUT_VERSION,
     EvidenceItem,
@@ -22,8 +22,8 @@ from rag_assets.evidence.pack import (
     PackSource,
 )
 from rag_assets.evidence.question import Question
-from rag_assets.evidence.quoting import QuoteFinder, article_span, first_span
-from rag_assets.model import UsageError, describe_standing, hash_fields, is_chinese
+from rag_assets.evidence.quoting import QUOTE_WORDS, QuoteFinder, article_span, first_span
+from rag_assets.model import UsageError, describe_standing, hash_fields
 from rag_assets.publishing import build_id_of
 from rag_assets.storage import current_folder
 from rag_assets.workspace import Workspace
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from rag_assets.settings import RetrieveSettings
 
 # Counts as code: raise it when the same publications answer otherwise.
-ASKING_VERSION = 11
+ASKING_VERSION = 13
 # Last bits of a score depend on the processor.
 _DECIMALS = 6
 
@@ -94,7 +94,7 @@ def make_pack(
         documents = _fetch_documents(retriever, found)
         passages = fetch_passages(retriever, found, filters)
     read = read_parents(question.question, passages)
-    answers = choose_answers(passages, read)
+    answers = choose_answers(passages, read, QUOTE_WORDS)
     quotes = QuoteFinder(workspace.root / "data")
     made = [
         _item(parent, answer, question, documents, quotes, found)
@@ -220,22 +220,16 @@ def _fetch_documents(retriever: "Retriever", found: "Retrieved") -> _Documents:
 def _ordered(
     parents: Sequence["ParentHit"], answers: "Sequence[Answer[Hit] | None]"
 ) -> "list[tuple[ParentHit, Answer[Hit] | None]]":
-    """Return parents with their answers: the best answer first, the others as they were found.
-
-    Articles that the question names stay first. The search, not the words, compares passages of
-    several languages: the best answer is one in the language of the passage found first.
-    """
+    """Return parents with their answers, by their items' scores; of equals as they were found."""
     found = list(zip(parents, answers, strict=True))
-    if parents and "named_article" not in parents[0].best.explanation:
-        language = is_chinese(parents[0].best.text)
-        scored = [
-            (answer.score, -place)
-            for place, answer in enumerate(answers)
-            if answer is not None and is_chinese(answer.hit.text) == language
-        ]
-        if scored:
-            found.insert(0, found.pop(-max(scored)[1]))
-    return found
+    return sorted(found, key=lambda one: -_score(*one))
+
+
+def _score(hit: "ParentHit", answer: "Answer[Hit] | None") -> float:
+    """Return the probability that an item answers; an article that the question names does."""
+    if "named_article" in hit.best.explanation:
+        return 1.0
+    return answer.score if answer is not None else 0.0
 
 
 def _cite_as(namespace: str, doc_uid: str, question: Question, documents: _Documents) -> str:
@@ -295,7 +289,7 @@ def _item(
         citation_key=best.citation_key,
         source_type=best.source_type,
         citable=best.citable,
-        retrieval_score=round(best.score, _DECIMALS),
+        retrieval_score=_score(hit, answer),
         ranks=dict(best.ranks),
         scores=_rounded(dict(best.scores)),
         parent_id=best.parent_id,

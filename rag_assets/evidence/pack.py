@@ -63,10 +63,11 @@ class EvidenceItem:
     """One passage that may be cited (spec 000 section 3).
 
     Args:
-        rank: from 1: the passage whose quote answers best, then the others as they were found.
+        rank: from 1, by `retrieval_score`; of equals as they were found.
         cite_as: what names the document between `{#` and `}` of a draft: its uid, with its
             namespace where other namespaces may have a document of that uid.
-        retrieval_score: of the fusion, to six decimals; compares items of one pack only.
+        retrieval_score: how probably `exact_quote` answers, to six decimals; 1 where the question
+            names the article. In packs of before the fused score, now in `explanation`.
         ranks: position in each searcher, from 1, of the passage by which the search found this page
             or section; `scores` its own score there.
         page_index: of the quote's first page, from 0, null without pages.
@@ -189,11 +190,9 @@ class PackMatch:
     Args:
         is_good: whether `likelihood` reaches `threshold`, or the question names an article that is
             there.
-        likelihood: from 0 to 1, by fitted weights, of the question's words that the library knows,
-            of those that stand together in the best place, and of how clearly the best sentence
-            stands out; it compares questions, it is no probability.
-        threshold: fitted with the weights, `configs/answering.json`.
-        weights: SHA-256 of the weights.
+        likelihood: the highest probability that a sentence of what was found answers.
+        threshold: fitted on questions with marked answers (docs/evaluation.md).
+        weights: SHA-256 of the models that compared and read.
         sentence: what to know and to do where nothing matches well, in the question's language;
             null elsewhere.
     """

@@ -1,5 +1,6 @@
 """The few sentences of one document that decide a statement."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -7,22 +8,30 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag_assets.embedding import WordPieces, load_word_pieces
-from rag_assets.finding.facts import split_facts
-from rag_assets.finding.features import DocumentFeatures
+from rag_assets.finding.nearness import Nearness
 from rag_assets.finding.sentences import PassageLike, Sentence, read_sentences
 from rag_assets.finding.sizes import text_size
 from rag_assets.finding.speakers import without_references
-from rag_assets.finding.weights import FindingWeights, load_weights
 from rag_assets.finding.windows import choose_windows
-from rag_assets.model import hash_fields
+from rag_assets.model import hash_fields, is_chinese
 
 # Part of what decides a verdict: raise it when the same document may be answered otherwise.
-FINDING_VERSION = 3
+FINDING_VERSION = 4
 # Passages that are shown, and about how long each may be.
 MOST_WINDOWS = 3
 WINDOW_TOKENS = 200
-# How much the facts of a statement count beside the whole, from the second window on.
+# From nearness to the likelihood that a sentence decides: the factor that makes the sentences which
+# decide 384 drafted sentences likeliest.
+_SHARPNESS = 4.0
+# How much the facts of a statement count beside the whole, from the second window on. With them
+# three windows hold all of what decides 0.888 of 240 drafted sentences, without 0.879.
 _FACTS = 0.6
+_BETWEEN_FACTS = re.compile(
+    r",\s+(?:and|but|while|whereas|although|which|with)\s+|;\s+|\s+(?:while|whereas|but)\s+|[，；]"
+)
+# Shorter pieces are adverbials, not facts.
+_LEAST_OF_FACT = {False: 25, True: 8}
+_MOST_FACTS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,17 +83,11 @@ class EvidenceFinder:
 
     Args:
         pieces: a vocabulary with vectors; the bundled one where None.
-        weights: as shipped where None.
     """
 
-    def __init__(
-        self, pieces: WordPieces | None = None, weights: FindingWeights | None = None
-    ) -> None:
+    def __init__(self, pieces: WordPieces | None = None) -> None:
         self._pieces = pieces or load_word_pieces()
-        self._weights = weights or load_weights()
-        self.fingerprint: str = hash_fields(
-            FINDING_VERSION, self._pieces.fingerprint, self._weights.fingerprint
-        )
+        self.fingerprint: str = hash_fields(FINDING_VERSION, self._pieces.fingerprint)
 
     def open(self, passages: Sequence[PassageLike], title: str | None = None) -> "OpenDocument":
         """Return a document that was read once, to be asked for many statements.
@@ -93,19 +96,16 @@ class EvidenceFinder:
             passages: what can support a statement, in the order of the document.
             title: of the document; where it stands in the text, it states nothing.
         """
-        return OpenDocument(read_sentences(passages, title), self._pieces, self._weights)
+        return OpenDocument(read_sentences(passages, title), self._pieces)
 
 
 class OpenDocument:
     """A document whose sentences are read and looked up."""
 
-    def __init__(
-        self, sentences: Sequence[Sentence], pieces: WordPieces, weights: FindingWeights
-    ) -> None:
+    def __init__(self, sentences: Sequence[Sentence], pieces: WordPieces) -> None:
         self.sentences = tuple(sentences)
-        self._weights = weights
         self._sizes = [text_size(sentence.text) for sentence in sentences]
-        self._features = DocumentFeatures(sentences, pieces) if sentences else None
+        self._nearness = Nearness(sentences, pieces) if sentences else None
 
     def find(
         self, statement: str, most: int = MOST_WINDOWS, tokens: float = WINDOW_TOKENS
@@ -120,13 +120,10 @@ class OpenDocument:
         Returns:
             Nothing where the document states nothing.
         """
-        if self._features is None:
-            return ()
         asked = without_references(statement)
         whole = self._shares(asked)
-        facts = split_facts(asked)
         parted = whole
-        if facts:
+        if facts := split_facts(asked):
             of_facts = np.mean([self._shares(fact) for fact in facts], axis=0)
             parted = np.round((1 - _FACTS) * whole + _FACTS * of_facts, 9)
         # The first window is of the whole; those after it look for what each fact needs.
@@ -139,10 +136,12 @@ class OpenDocument:
         return tuple(sorted(range(len(shares)), key=lambda index: (-shares[index], index)))
 
     def _shares(self, text: str) -> NDArray[np.float64]:
-        features = self._features
-        if features is None:
+        if self._nearness is None:
             return np.zeros(0)
-        return self._weights.shares(features.measure(text))
+        near = self._nearness.measure(text)
+        likely = np.exp(_SHARPNESS * (near - near.max()))
+        shares: NDArray[np.float64] = np.round(likely / likely.sum(), 9)
+        return shares
 
     def _window(self, shares: Sequence[float], first: int, last: int) -> EvidenceWindow:
         inside = range(first, last + 1)
@@ -159,3 +158,17 @@ class OpenDocument:
                 for index in shown
             ),
         )
+
+
+def split_facts(statement: str) -> list[str]:
+    """Return two or three parts of a statement that assert something of their own, in order.
+
+    Nothing where the statement is one fact.
+    """
+    least = _LEAST_OF_FACT[is_chinese(statement)]
+    pieces = (piece.strip() for piece in _BETWEEN_FACTS.split(statement))
+    kept = [piece for piece in pieces if len(piece) >= least]
+    if len(kept) > _MOST_FACTS:
+        middle = len(kept) // 2
+        return [" ".join(kept[:middle]), " ".join(kept[middle:])]
+    return kept if len(kept) > 1 else []

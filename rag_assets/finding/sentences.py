@@ -105,6 +105,17 @@ def read_sentences(passages: Sequence[PassageLike], title: str | None = None) ->
     return found
 
 
+def shown_sentence(sentences: Sequence[Sentence], index: int) -> str:
+    """Return a sentence as the model that reads pairs sees it: itself, then what is around it."""
+    own = sentences[index]
+    around = [
+        sentences[near].text[:_TOLD_CHARACTERS]
+        for near in (index - 1, index + 1)
+        if 0 <= near < len(sentences) and sentences[near].run == own.run
+    ]
+    return " | ".join(text for text in (own.text, own.told, " … ".join(around)) if text)
+
+
 class _Leader:
     """Remembers what stands before rows and items while the sentences of a run go by."""
 

@@ -16,7 +16,13 @@ from rag_assets.judging.contract import (
 )
 from rag_assets.judging.facts import check_facts, hold_against_facts, sentences_of
 from rag_assets.judging.reader_fit import ReaderFit, find_fit, log_odds_of, probability_of
-from rag_assets.judging.reading import PartReading, Reading, StatementReader, open_reader
+from rag_assets.judging.reading import (
+    PartReading,
+    Reading,
+    StatementReader,
+    TaughtReader,
+    open_reader,
+)
 from rag_assets.judging.shown_sentences import ShownSentence, choose_sentences, likeliest
 from rag_assets.judging.statement import state
 from rag_assets.judging.thresholds import reader_thresholds
@@ -40,11 +46,7 @@ class ReaderScorer:
     reader: StatementReader
     thresholds: Thresholds
     fit: ReaderFit | None
-
-    @property
-    def name(self) -> ScorerName:
-        """Return `llm`."""
-        return "llm"
+    name: ScorerName = "llm"
 
     @property
     def fingerprint(self) -> str:
@@ -55,7 +57,7 @@ class ReaderScorer:
     def _fingerprint(self) -> str:
         fit = self.fit.model_dump() if self.fit else None
         parts = [self.reader.fingerprint, fit, self.thresholds.values]
-        return hash_fields("llm", _VERSION, *parts)
+        return hash_fields(self.name, _VERSION, *parts)
 
     def log_odds(self, claim: str, passages: Sequence[PassageText]) -> float:
         """Return what the reader makes of a claim, before any curve and check, as log-odds.
@@ -142,7 +144,8 @@ class ReaderScorer:
             "OK": f"The sentence shown says it ({by}).",
             "WEAK": f"The sentences found say it in part, or not surely ({by}). Read them, cite a "
             "better passage, or say less.",
-            "MISSING": f"The sentences found do not say it ({by}). Cite the source that says it.",
+            "MISSING": f"Not found in this source: the nearest sentences do not say it ({by}). "
+            "Cite the source that says it.",
         }[status]
 
     def _unread(self, found: ShownSentence, error: AnswerError) -> Judgement:
@@ -168,17 +171,22 @@ def _share(reading: Reading) -> float:
     return sum(part.verdict == "supported" for part in reading.parts) / len(reading.parts)
 
 
-def load_reader_scorer(settings: ReaderSettings, chat: ChatModel | None) -> ReaderScorer:
-    """Return the scorer that reads with a language model.
+def load_reader_scorer(
+    settings: ReaderSettings, chat: ChatModel | None, name: ScorerName = "llm"
+) -> ReaderScorer:
+    """Return the scorer `llm`, which asks a language model, or `reader`, which comes along.
 
     Raises:
         ConfigurationError: no language model is configured, or thresholds contradict each other.
     """
-    if chat is None:
+    if name == "reader":
+        reader: StatementReader = TaughtReader()
+    elif chat is not None:
+        reader = open_reader(chat)
+    else:
         raise ConfigurationError(
             "verify.scorer: llm asks the model that `llm` names, which is none. Run `rag models "
             "list` and set `llm.kind` to local, or name a service."
         )
-    reader = open_reader(chat)
     fit = find_fit(reader.fingerprint)
-    return ReaderScorer(reader, reader_thresholds(settings, fit, "verify.llm"), fit)
+    return ReaderScorer(reader, reader_thresholds(settings, fit, "verify.llm"), fit, name)

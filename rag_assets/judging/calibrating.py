@@ -19,10 +19,10 @@ Label = Literal["SUPPORTED", "PARTLY", "NOT"]
 
 FOLDS = 5
 _SEED = 7
-# Of the supported sentences so many come out OK, and so many are at least WEAK: what the shipped
-# thresholds are chosen for.
-OK_SHARE = 0.40
-WEAK_SHARE = 0.90
+# Of the unsupported sentences at most so many may come out OK; and of those that are MISSING at
+# least so many must be unsupported. The thresholds are chosen for that, on folds.
+MOST_WRONG = 0.10
+LEAST_MISSING = 0.85
 _BINS = 5
 # Fewer sentences of a kind, or sources, say nothing about others.
 _FEWEST_ROWS, _FEWEST_SOURCES = 20, FOLDS
@@ -132,14 +132,14 @@ def fit_reader(
     fingerprint: str,
     model: str,
     data: str,
-    ok_share: float = OK_SHARE,
+    most_wrong: float = MOST_WRONG,
 ) -> ReaderFit:
     """Return curve and thresholds of a reader.
 
     Args:
         rows: scores before any curve.
         data: on what they were made, in words.
-        ok_share: of the SUPPORTED rows that are to come out OK, on folds.
+        most_wrong: of the NOT rows so many may come out OK, on folds.
 
     Raises:
         ConfigurationError: too few rows or sources, or the scores say nothing of the truth.
@@ -152,8 +152,8 @@ def fit_reader(
             f"{model}: its scores are not higher where a sentence is supported (AUC "
             f"{auc(rows):.2f}); no threshold can be chosen. Take another model or prompt."
         )
-    ok = _threshold(said, ok_share)
-    weak = _threshold(said, max(WEAK_SHARE, ok_share))
+    ok = next((p for p in _HUNDREDTHS if shares_from(said, p)[1] <= most_wrong), 1.0)
+    weak = next((p for p in reversed(_HUNDREDTHS) if p <= ok and _is_missing_below(said, p)), 0.0)
     supported, unsupported = shares_from(said, ok)
     return ReaderFit(
         fingerprint=fingerprint, model=model, data=data,
@@ -163,10 +163,14 @@ def fit_reader(
     )  # fmt: skip
 
 
-def _threshold(rows: Sequence[LabelledScore], share: float) -> float:
-    """Return the highest probability, in hundredths, from which so many SUPPORTED rows are."""
-    falling = (place / 100 for place in range(99, 0, -1))
-    return next((p for p in falling if shares_from(rows, p)[0] >= share), 0.0)
+_HUNDREDTHS = [place / 100 for place in range(1, 100)]
+
+
+def _is_missing_below(rows: Sequence[LabelledScore], probability: float) -> bool:
+    """Say whether enough of the rows below a probability are unsupported."""
+    below = [row for row in rows if row.probability < probability]
+    unsupported = sum(row.weight for row in below if row.label != "SUPPORTED")
+    return bool(below) and unsupported >= LEAST_MISSING * sum(row.weight for row in below)
 
 
 def _require_enough(rows: Sequence[LabelledScore]) -> None:

@@ -2,8 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from rag_assets.judging.contract import Scorer, show_score
-from rag_assets.judging.coverage import CoverageScorer
+from rag_assets.judging.contract import Scorer
 from rag_assets.judging.similarity import SimilarityScorer, TextEncoder
 from rag_assets.judging.thresholds import spec_thresholds
 from rag_assets.judging.unread import FactsScorer
@@ -24,30 +23,26 @@ def load_scorer(
     Args:
         settings: `verify` of a namespace.
         encoder: the namespace's embedding model; only `similarity` asks it.
-        chat: the language model that reads (`open_verifying_model`); for `llm` and `auto`.
+        chat: the language model that reads (`open_verifying_model`); for `llm` and `auto`, of
+            which the second takes the model that comes along where there is none.
 
     Raises:
         ConfigurationError: thresholds contradict each other, a model is missing or not named.
     """
-    if settings.scorer == "coverage":
-        return CoverageScorer(spec_thresholds(settings))
     if settings.scorer == "similarity":
         if encoder is None:
             raise ConfigurationError(
                 "verify.scorer: similarity compares vectors and was given no embedding model. Name "
-                "one in `embed.models`, or set verify.scorer to coverage."
+                "one in `embed.models`, or set verify.scorer to facts."
             )
         return SimilarityScorer(spec_thresholds(settings), encoder)
-    # What those below need takes time to import, and the others do not need it.
-    if settings.scorer == "llm" or (settings.scorer == "auto" and chat is not None):
-        from rag_assets.judging.asked_readers import load_reader_scorer
+    if settings.scorer == "facts":
+        return FactsScorer()
+    # What it needs takes time to import, and the others do not need it.
+    from rag_assets.judging.asked_readers import load_reader_scorer
 
-        return load_reader_scorer(settings.llm, chat)
-    if settings.scorer == "nli":
-        from rag_assets.judging.entailment import load_entailment_scorer
-
-        return load_entailment_scorer(settings.nli)
-    return FactsScorer()
+    is_taught = settings.scorer == "reader" or (settings.scorer == "auto" and chat is None)
+    return load_reader_scorer(settings.llm, chat, "reader" if is_taught else "llm")
 
 
 def open_verifying_model(workspace: "Workspace") -> "ChatModel | None":
@@ -84,11 +79,6 @@ def try_model(kept: "KeptModel") -> tuple[str, bool]:
         LanguageModelError: it did not answer.
     """
     claim, sentence = _TRIED
-    if kept.kind == "folder":
-        from rag_assets.judging.entailment import CrossEncoderReader
-
-        probability = CrossEncoderReader(str(kept.path)).read(claim, sentence).probability
-        return f"supported with {show_score(probability)}", probability > _EVEN
     from rag_assets.judging.reading import OddsReader
     from rag_assets.judging.shown_sentences import ShownSentence
     from rag_assets.llm import open_local_model
@@ -98,6 +88,3 @@ def try_model(kept: "KeptModel") -> tuple[str, bool]:
     )
     logit = reading.logit or 0.0
     return f"yes by {logit:+.2f} (difference of two log-probabilities)", logit > 0
-
-
-_EVEN = 0.5

@@ -340,6 +340,8 @@ def _find_rightful(
         if (
             not is_alike
             or is_allowed
+            # Lower by 28 % is no level: streets with 50 % and more do not say otherwise.
+            or (own.role == "by") != (rival.role == "by")
             or (noun is not None and not noun & _noun(sentence.text, rival))
         ):
             continue

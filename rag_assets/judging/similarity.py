@@ -7,6 +7,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from rag_assets.evidence.wording import coverage
 from rag_assets.judging.contract import (
     SCORE_DECIMALS,
     Judgement,
@@ -14,7 +15,6 @@ from rag_assets.judging.contract import (
     Thresholds,
     show_score,
 )
-from rag_assets.judging.coverage import judge_by_coverage
 from rag_assets.judging.facts import hold_against_facts
 from rag_assets.judging.statement import state
 from rag_assets.model import ConfigurationError, hash_fields
@@ -25,13 +25,7 @@ from rag_assets.settings import ScorerName
 # Chinese ones; English passages full of formulas reach 0.15.
 MAX_UNKNOWN_SHARE = 0.15
 # Counts as code: raise it when the same vectors come to another score.
-_VERSION = 3
-_UNREADABLE_CLAIM = (
-    "The embedding model does not know the words of the sentence: words in common were counted."
-)
-_UNREADABLE_PASSAGES = (
-    "The embedding model does not know the words of the passages: words in common were counted."
-)
+_VERSION = 5
 
 Vectors = NDArray[np.float32]
 
@@ -73,7 +67,7 @@ def cosines(vectors: Vectors, query: Vectors) -> NDArray[np.float64]:
 
 @dataclass(frozen=True, slots=True)
 class SimilarityScorer:
-    """Nearness in meaning; words in common where the model cannot read the language."""
+    """Nearness in meaning; `unread` where the model does not know the words."""
 
     thresholds: Thresholds
     encoder: TextEncoder
@@ -98,8 +92,7 @@ class SimilarityScorer:
             for claim, passages in claims
             if known.is_readable(claim)
             for passage in passages
-            if known.is_readable(passage.text)
-            for piece in _pieces(passage)
+            for piece in known.pieces(passage)[1]
         ]
         queries = encode_each(asked, self.encoder.encode_queries)
         vectors = encode_each(pieces, self.encoder.encode_passages)
@@ -114,22 +107,24 @@ class SimilarityScorer:
         vectors: dict[str, Vectors],
     ) -> Judgement:
         if claim not in queries:
-            return judge_by_coverage(claim, passages, self.thresholds, _UNREADABLE_CLAIM)
-        readable = [i for i, passage in enumerate(passages) if known.is_readable(passage.text)]
-        if not readable:
-            return judge_by_coverage(claim, passages, self.thresholds, _UNREADABLE_PASSAGES)
-        best, span, score = readable[0], passages[readable[0]].sentences[0], -1.0
-        for index in readable:
-            pieces = np.stack([vectors[piece] for piece in _pieces(passages[index])])
-            values = cosines(pieces, queries[claim])
-            # The whole passage stands first; what is shown is always a sentence.
+            return _unread(claim, passages, "sentence")
+        best, span, score, left_out = -1, (0, 0), -1.0, 0
+        for index, passage in enumerate(passages):
+            spans, pieces = known.pieces(passage)
+            left_out += len(passage.sentences) - len(spans)
+            if not spans:
+                continue
+            values = cosines(np.stack([vectors[piece] for piece in pieces]), queries[claim])
+            # What is shown is always a sentence, though the whole passage be nearer.
             if float(values.max()) > score:
                 best, score = index, float(values.max())
-                span = passages[index].sentences[int(np.argmax(values[1:]))]
-        left_out = len(passages) - len(readable)
+                span = spans[int(np.argmax(values[: len(spans)]))]
+        if best < 0:
+            return _unread(claim, passages, "passages")
+        count = sum(len(passage.sentences) for passage in passages)
         note = (
-            f"Passages left out, because the embedding model does not know their words: "
-            f"{left_out} of {len(passages)}."
+            "Sentences left out, because the embedding model does not know their words: "
+            f"{left_out} of {count}."
             if left_out
             else None
         )
@@ -152,6 +147,22 @@ class SimilarityScorer:
         return Judgement(score, status, code, reason, best, span, note=note)
 
 
+def _unread(claim: str, passages: Sequence[PassageText], what: str) -> Judgement:
+    """Return what holds where nothing was compared: the passage to read, and its facts."""
+    # Of equals the first: passages come best first.
+    best, span = max(
+        ((index, span) for index, passage in enumerate(passages) for span in passage.sentences),
+        key=lambda place: coverage(claim, passages[place[0]].text[slice(*place[1])]),
+    )
+    judgement = Judgement(
+        0.0, "WEAK", "unread",
+        "This is the nearest passage, and nobody has read it. Read it yourself.", best, span,
+        note=f"The embedding model does not know the words of the {what}: nothing was compared. "
+        "Set verify.scorer to llm, and a language model reads, or to facts.",
+    )  # fmt: skip
+    return hold_against_facts(judgement, claim, passages)
+
+
 class _Readable:
     """Remembers which texts a model can read."""
 
@@ -163,6 +174,12 @@ class _Readable:
         if text not in self._known:
             self._known[text] = self._encoder.unknown_share(text) <= MAX_UNKNOWN_SHARE
         return self._known[text]
+
+    def pieces(self, passage: PassageText) -> tuple[list[tuple[int, int]], list[str]]:
+        """Return the sentences that can be read, and their texts; last the whole, where it can."""
+        spans = [span for span in passage.sentences if self.is_readable(passage.text[slice(*span)])]
+        texts = [passage.text[slice(*span)] for span in spans]
+        return spans, texts + [passage.text] * self.is_readable(passage.text)
 
 
 class _Encode(Protocol):
@@ -191,7 +208,3 @@ def encode_each(texts: Iterable[str], encode: _Encode) -> dict[str, Vectors]:
             f"{wanted[int(np.argmin(finite))]!r}. `rag doctor` checks the model."
         )
     return dict(zip(wanted, vectors, strict=True))
-
-
-def _pieces(passage: PassageText) -> list[str]:
-    return [passage.text, *(passage.text[slice(*span)] for span in passage.sentences)]

@@ -5,14 +5,14 @@ import math
 from rag_assets.judging.contract import Thresholds
 from rag_assets.judging.reader_fit import ReaderFit
 from rag_assets.model import ConfigurationError
-from rag_assets.settings import EntailmentSettings, ReaderSettings, VerifySettings
+from rag_assets.settings import ReaderSettings, VerifySettings
 
 _SPEC_OK = 0.55  # spec 000 §4.8: "threshold T=0.55 (config default)"
 _SPEC_WEAK = 0.40  # spec 000 leaves T_weak open; the shipped setting since the first release
 
 
 def spec_thresholds(settings: VerifySettings) -> Thresholds:
-    """Return the thresholds of `similarity` and `coverage`: those of spec 000, or the settings'.
+    """Return the thresholds of `similarity`: those of spec 000, or the settings'.
 
     Raises:
         ConfigurationError: WEAK would begin above OK.
@@ -41,9 +41,7 @@ _EVEN = 0.5
 _UNMEASURED_WEAK = 0.25
 
 
-def reader_thresholds(
-    settings: ReaderSettings | EntailmentSettings, fit: ReaderFit | None, section: str
-) -> Thresholds:
+def reader_thresholds(settings: ReaderSettings, fit: ReaderFit | None, section: str) -> Thresholds:
     """Return the thresholds of a reader: those of the settings, else as it was fitted.
 
     Raises:

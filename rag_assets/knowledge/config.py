@@ -21,7 +21,6 @@ from rag_assets.settings import (
     ChunkMode,
     ChunkSettings,
     Count,
-    GraphMode,
     InjectSettings,
     Normalization,
     PreprocessRule,
@@ -235,7 +234,6 @@ class RetrieveConfig(Part):
     references: bool = False
     rewrite: bool = True
     window: int = 0
-    graph: GraphMode = "local"
     fusion: dict[str, Any] = {}
     rerank: RerankConfig | None = None
     tuning: TuningConfig | None = None

@@ -44,8 +44,8 @@ class LocalModel:
         self._kept = require_model(settings.model or default_reader())
         if self._kept.kind != "gguf":
             raise ConfigurationError(
-                f"llm: 'model': '{self._kept.name}' is a folder of transformers, llama.cpp needs "
-                "a GGUF file. `rag models list` says what is here."
+                f"llm: 'model': '{self._kept.name}' is a folder of transformers, which an earlier "
+                "version added. Name a GGUF file: `rag models list` shows what is here."
             )
         self._settings = settings
 

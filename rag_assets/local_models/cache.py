@@ -26,10 +26,9 @@ class KeptModel:
     """A model on this machine.
 
     Args:
-        kind: `gguf`, one file for llama.cpp; `folder`, one of transformers or
-            sentence-transformers.
-        path: of the file or folder.
-        size: in bytes; `sha256` of the file, or of a folder's names and hashes.
+        kind: `gguf`, one file for llama.cpp; `folder`, one of transformers that an earlier version
+            added, which can be listed and removed.
+        size: in bytes.
         source: where the bytes came from.
     """
 

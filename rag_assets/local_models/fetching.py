@@ -89,7 +89,7 @@ def add_from_path(
     sha256: str | None = None,
     source: str | None = None,
 ) -> KeptModel:
-    """Copy a GGUF file, or a folder of transformers, into the cache.
+    """Copy a GGUF file into the cache.
 
     Args:
         licence: of the weights, as their maker says; a known model has its own. `origin` likewise.
@@ -97,17 +97,15 @@ def add_from_path(
         source: where the bytes come from; the path without.
 
     Raises:
-        ConfigurationError: the path is neither, or the name is taken by other bytes.
+        ConfigurationError: the path is no such file, or the name is taken by other bytes.
         DamagedFileError: the bytes are not those that are asked for.
         DiskFullError: there is no room for them.
     """
     known = known_models().get(name)
-    files = [path] if path.is_file() else _files_of(path)
-    _require_kind(path)
+    _require_gguf(path)
     wanted = known.sha256 if known else sha256
     with hold_lock(folder / f"{name}.lock", f"the model {name}", notify, _WAIT_SECONDS):
-        digest = _hash_file(path) if path.is_file() else _hash_folder(path, files)
-        size = sum(file.stat().st_size for file in files)
+        digest, size = _hash_file(path), path.stat().st_size
         if wanted is not None and digest != wanted:
             raise DamagedFileError(
                 f"{path}: has the SHA-256 {digest}, '{name}' must have {wanted}. Get the file "
@@ -126,9 +124,10 @@ def add_from_path(
             target.parent.mkdir(parents=True, exist_ok=True)
             remove_unfinished(target.parent, psutil.pid_exists)
             _require_room(target.parent, size)
-            _copy(path, target)
+            with replace_file(target) as temporary:
+                shutil.copyfile(path, temporary)
         kept = KeptModel(
-            name, "gguf" if path.is_file() else "folder", target, size, digest,
+            name, "gguf", target, size, digest,
             known.licence if known else licence or "not stated",
             known.origin if known else origin or "not stated",
             source or str(path),
@@ -142,17 +141,17 @@ def add_from_hub(
     name: str,
     repository: str,
     revision: str,
-    file: str | None,
+    file: str,
     notify: Notify,
     *,
     licence: str | None = None,
     sha256: str | None = None,
 ) -> KeptModel:
-    """Download one file, or a whole folder, of one revision of a hub.
+    """Download one file of one revision of a hub.
 
     Args:
         revision: the 40 digits of a commit; names of branches move.
-        file: a GGUF file of the repository; None for the folder.
+        file: a GGUF file of the repository.
 
     Raises:
         ConfigurationError: the revision is not pinned, or a known model comes otherwise.
@@ -174,22 +173,18 @@ def add_from_hub(
         remove_unfinished(folder / name, psutil.pid_exists)
     with _fresh_folder(folder / name) as place:
         try:
-            if file is None:
-                huggingface_hub.snapshot_download(repository, revision=revision, local_dir=place)
-                path = place
-            else:
-                path = Path(
-                    huggingface_hub.hf_hub_download(
-                        repository, file, revision=revision, local_dir=place
-                    )
+            path = Path(
+                huggingface_hub.hf_hub_download(
+                    repository, file, revision=revision, local_dir=place
                 )
+            )
         except (OSError, ValueError) as error:
             raise ServiceError(
                 f"{repository}@{revision}: the hub did not give it "
                 f"({str(error)[:_SHOWN_CHARACTERS]}). Check name and revision, or copy the file "
                 f"here and run `rag models add {name} --from PATH`."
             ) from error
-        origin = f"{repository}@{revision}" + (f"/{file}" if file else "")
+        origin = f"{repository}@{revision}/{file}"
         return add_from_path(
             folder, name, path, notify,
             licence=licence, origin=origin, sha256=sha256, source=f"hub {origin}",
@@ -287,16 +282,12 @@ def _require_known(name: str) -> KnownModel:
     return known[name]
 
 
-def _require_kind(path: Path) -> None:
+def _require_gguf(path: Path) -> None:
     if path.is_file():
         with path.open("rb") as handle:
             if handle.read(4) == b"GGUF":
                 return
-        raise ConfigurationError(f"{path}: is no GGUF file. Name one, or a folder of transformers.")
-    if not (path / "config.json").is_file():
-        raise ConfigurationError(
-            f"{path}: is neither a GGUF file nor a folder of transformers (it has no config.json)."
-        )
+    raise ConfigurationError(f"{path}: is not a GGUF file. Name the file of the model.")
 
 
 def _require_room(place: Path, size: int) -> None:
@@ -326,34 +317,6 @@ def _keep_known(folder: Path, name: str, known: KnownModel, source: str) -> Kept
     return kept
 
 
-def _copy(path: Path, target: Path) -> None:
-    if path.is_file():
-        with replace_file(target) as temporary:
-            shutil.copyfile(path, temporary)
-        return
-    for file in _files_of(path):
-        with replace_file(target / file.relative_to(path)) as temporary:
-            shutil.copyfile(file, temporary)
-
-
-def _files_of(path: Path) -> list[Path]:
-    return sorted(_walk(path))
-
-
-def _walk(path: Path) -> Iterator[Path]:
-    for child in path.rglob("*"):
-        hidden = any(part.startswith(".") for part in child.relative_to(path).parts)
-        if child.is_file() and not hidden:
-            yield child
-
-
 def _hash_file(path: Path) -> str:
     with path.open("rb") as handle:
         return hashlib.file_digest(handle, "sha256").hexdigest()
-
-
-def _hash_folder(path: Path, files: Iterable[Path]) -> str:
-    digest = hashlib.sha256()
-    for file in files:
-        digest.update(f"{file.relative_to(path).as_posix()}\n{_hash_file(file)}\n".encode())
-    return digest.hexdigest()

@@ -24,7 +24,6 @@ class ParseJob:
         request: from `request_fingerprint`.
         stem: of its name, for parsers that declare `reads_stem`.
         answer: folder of a cloud provider's answer, None where none was asked.
-        mount: what the folders are a cache of, for a worker elsewhere (`told_mount`).
     """
 
     content_hash: str
@@ -36,7 +35,6 @@ class ParseJob:
     request: str
     stem: str = ""
     answer: Path | None = None
-    mount: tuple[str, str] | None = None
 
     def output(self, fingerprint: str) -> Path:
         """Return the final place of the parse that has this fingerprint."""
@@ -51,8 +49,7 @@ class ParseJob:
     def from_message(cls, message: dict[str, Any]) -> "ParseJob":
         """Return the job that `to_message` has written."""
         paths = {name: Path(message[name]) for name in _PATHS if message[name]}
-        mount = message["mount"] and tuple(message["mount"])
-        return cls(**{**message, **paths, "mount": mount})
+        return cls(**{**message, **paths})
 
 
 @dataclass(frozen=True, slots=True)

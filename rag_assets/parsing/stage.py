@@ -34,7 +34,6 @@ from rag_assets.storage import (
     read_entries,
     read_once,
     read_rows,
-    told_mount,
 )
 from rag_assets.workspace import SIDECAR_SUFFIX as SUFFIX
 from rag_assets.workspace import (
@@ -192,7 +191,6 @@ class _Partition:
             blobs=self.namespace.blobs,
             request=_request(self.namespace, document),
             stem=document.stem,
-            mount=told_mount(self.namespace.blobs),
         )
 
     def finish_if_complete(self) -> None:
@@ -268,7 +266,7 @@ class _Partition:
 
 
 def _size(namespace: Namespace, partition: str, name: str) -> int:
-    found = _find_parse(namespace, partition, name, anew=True)
+    found = _find_parse(namespace, partition, name)
     if found is None:
         raise StorageError(
             f"{namespace.parsed_folder(partition) / name}: the parse was removed before its record "
@@ -278,9 +276,9 @@ def _size(namespace: Namespace, partition: str, name: str) -> int:
     return found.size
 
 
-def _find_parse(space: Namespace, partition: str, name: str, *, anew: bool) -> Listed | None:
+def _find_parse(space: Namespace, partition: str, name: str) -> Listed | None:
     key = space.workspace.key_of(space.parsed_folder(partition) / name)
-    return space.workspace.store.find(key, anew=anew)
+    return space.workspace.store.find(key)
 
 
 def _count(documents: Sequence[DocumentStatus]) -> dict[str, int]:
@@ -338,7 +336,7 @@ def _is_stale(
         return True
     if entry.note["status"] == "ok":
         partition = namespace.partition_of(document.content_hash)
-        parsed = _find_parse(namespace, partition, entry.note["parsed_file"], anew=False)
+        parsed = _find_parse(namespace, partition, entry.note["parsed_file"])
         is_whole = parsed is not None and parsed.size == entry.note["parsed_bytes"]
         return not (is_whole and has_blobs(namespace.blobs, entry.note["blobs"]))
     attempts_left = entry.note["attempts"] < namespace.settings.parse.max_attempts

@@ -48,7 +48,6 @@ from rag_assets.storage import (
     LocalStore,
     describe_trouble,
     explained_errors,
-    mount_told,
     remove_unfinished,
 )
 
@@ -166,7 +165,6 @@ def _perform(job: ParseJob, settings: ParseSettings, channel: _Channel) -> tuple
     """Return the report and whether an earlier parse was reused."""
     started = time.perf_counter()
     reader = Reader()
-    mount_told(job.mount)
     try:
         data = _read_bytes(job, settings)
         hints = ParseHints(job.extension, job.password, job.stem, job.answer)

@@ -77,11 +77,6 @@ class PublishOutcome:
     warnings: tuple[str, ...] = field(default=())
 
 
-def publishing_lock(namespace: Namespace) -> Path:
-    """Return the lock of a namespace's publishing."""
-    return namespace.workspace.derived_locks / f"{namespace.name}.publishing.lock"
-
-
 def publish(
     namespace: Namespace,
     models: Sequence[EmbeddingModel],
@@ -103,11 +98,12 @@ def publish(
 
     Raises:
         DamagedFileError: a record is damaged; readers go on with the publication before.
-        StorageError: the disk is full, likewise.
+        StorageError: the disk is full, likewise; or the object store cannot be reached: readers of
+            this machine see the new publication, those elsewhere go on with the one before.
     """
     started = time.monotonic()
     folder = namespace.publications
-    with hold_lock(publishing_lock(namespace), f"the publication of {namespace.name}", notify):
+    with hold_lock(namespace.publishing_lock, f"the publication of {namespace.name}", notify):
         mended = mend_pointer(folder)
         if mended:
             notify(mended)
@@ -122,6 +118,8 @@ def publish(
         is_new = point_at(folder, state.name, built_from)
         settings = namespace.settings.publish
         retired = retire_publications(folder, settings.keep_publications, settings.keep_hours)
+        if namespace.object_store is not None:
+            namespace.object_store.share()
         manifest = read_manifest(folder / state.name)
     warnings = (
         replaced_texts(namespace, before.current, state.records.facts) if before and is_new else []

@@ -7,13 +7,12 @@ from dataclasses import dataclass
 
 from rag_assets.embedding import prune_vectors
 from rag_assets.model import StorageError
-from rag_assets.publishing.building import publishing_lock
 from rag_assets.stages import PARSES, recorded, stage_lock
 from rag_assets.storage import (
     Entry,
     Listed,
+    LocalStore,
     Notify,
-    Store,
     finish_versions,
     hold_lock,
     match_keys,
@@ -58,10 +57,12 @@ def collect_garbage(namespace: Namespace, models: Collection[str], notify: Notif
     gone, vectors, parses = 0, 0, 0
     # What only takes away comes first: it works on a full disk, and makes room for the records,
     # which are written anew.
-    with hold_lock(publishing_lock(namespace), f"the publication of {namespace.name}", notify):
+    with hold_lock(namespace.publishing_lock, f"the publication of {namespace.name}", notify):
         retired = retire_publications(
             namespace.publications, settings.keep_publications, settings.keep_hours
         )
+        if namespace.object_store is not None:
+            namespace.object_store.share()
     workspace = namespace.workspace
     derived = (
         namespace.records,
@@ -156,10 +157,10 @@ def _name(file: Listed) -> str:
     return file.key.rpartition("/")[2]
 
 
-def _is_old(store: Store, file: Listed) -> bool:
-    """Say whether a file is of no run that has just begun; a listing may be older than it."""
-    found = None if _is_young(file) else store.find(file.key, anew=True)
-    return not _is_young(found or file)
+def _is_old(store: LocalStore, file: Listed) -> bool:
+    """Say whether a file is of no run that has just begun, which may renew it after the listing."""
+    found = store.find(file.key)
+    return found is not None and not _is_young(found)
 
 
 def _is_young(file: Listed) -> bool:

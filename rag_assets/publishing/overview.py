@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rag_assets.editing import History, edits_digest, read_histories
-from rag_assets.model import DamagedFileError, PublicationError, WorkspaceError, count_of
+from rag_assets.model import PublicationError, StorageError, WorkspaceError, count_of
 from rag_assets.parsing import has_stale_parses
 from rag_assets.publishing.facts import DocumentFacts
 from rag_assets.publishing.record_state import RecordState, collect
@@ -141,7 +141,7 @@ def describe_namespace(namespace: Namespace, models: Sequence[str]) -> dict[str,
 
     `stale` are sentences on what a build would bring up to date, `mend` is the command that does;
     `amiss` are sentences on documents that no build mends, with the command that lists them. On a
-    machine that only reads, `read_from` says where the publication is kept, and nothing is stale.
+    machine that only reads, `read_from` says from where its copy is, and nothing is stale.
 
     Args:
         models: fingerprints of the configured models.
@@ -257,7 +257,7 @@ def describe_settled(namespace: Namespace, models: Sequence[str]) -> dict[str, A
             return None
         state = describe_namespace(namespace, models)
         return None if state["stale"] or has_stale_parses(namespace, inventory) else state
-    except (DamagedFileError, WorkspaceError):
+    except (StorageError, WorkspaceError):
         return None  # the run that follows says so, and mends what it can
 
 
@@ -295,6 +295,9 @@ def _stale(
         stale.append(
             f"{count_of(lacking, 'document')} can be found by words alone; vectors are to come"
         )
+    store = namespace.object_store
+    if store is not None and not store.is_shared():
+        stale.append(f"readers of {store.url} do not see the last publication yet")
     if not look.is_complete:
         stale.append("not all changed files are hashed yet")
     elif look.pending:

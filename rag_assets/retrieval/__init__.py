@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from rag_assets.retrieval.weights import models_asked
 
 # Modules of this room that other rooms may import from, besides the names below.
-PUBLIC_MODULES = ("papers", "request_frames", "section_hints")
+PUBLIC_MODULES = ("papers", "section_hints")
 
 __all__ = [
     "LEXICAL",

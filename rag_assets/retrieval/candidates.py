@@ -205,7 +205,7 @@ def _ask_entities(
     Passages that do not pass the filters are walked through and not found.
     """
     graph, limit = reader.entity_graph, settings.pool_k
-    scores = {} if graph is None else graph.scores(text, settings.graph)
+    scores = {} if graph is None else graph.scores(text)
     if not scores:
         return None
 

@@ -41,15 +41,7 @@ class HeldCatalogue:
         from rag_assets.retrieval.entity_graph import EntityGraph
 
         entities, mentions, relations = map(self.read, ("entities", "mentions", "relations"))
-        return EntityGraph(entities, mentions, relations, self._read_texts)
-
-    def _read_texts(self) -> dict[str, str]:
-        """Return all passages as they are read, by `chunk_id`."""
-        columns = (self.read("chunks")[name].to_pylist() for name in ("chunk_id", "text", "edited"))
-        return {
-            chunk_id: text if edited is None else edited
-            for chunk_id, text, edited in zip(*columns, strict=True)
-        }
+        return EntityGraph(entities, mentions, relations)
 
     def read(self, name: str, column: str | None = None, values: Sequence[str] = ()) -> "pa.Table":
         """Return a published table, or its rows whose value in a column is one of `values`."""

@@ -5,24 +5,20 @@ walker begins at an entity of the question, goes to a passage that names it, on 
 there, and returns to the question at every step with some probability. Passages are ranked by how
 often he stands there. HippoRAG (NeurIPS 2024) does so over triples of a language model.
 
-That is the mode `local`. In `global` he goes through sentences that name two entities, the more
-often the more of the question's other words stand there; in `mix` both have half a say. The modes
-are called as LightRAG (2024) calls its own, which asks a language model for relations.
+Walks through the sentences that name two entities, weighed by the question's words, were measured
+beside it and found nothing more (docs/evaluation.md).
 """
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 
 from rag_assets.chunking import split_sentences
 from rag_assets.graph import LEAST_IN_ANY_CASE, normalise
 from rag_assets.model import HAN_RANGES
-from rag_assets.publishing.content_words import content_stems
 from rag_assets.retrieval.entity_walk import EntityWalk, Walked
-from rag_assets.retrieval.related_sentences import RelatedSentences
-from rag_assets.settings import GraphMode
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -41,7 +37,6 @@ class EntityGraph:
 
     Args:
         entities, mentions, relations: tables of its catalogue.
-        read_texts: returns the passages as they are read, by `chunk_id`; for `global` and `mix`.
     """
 
     def __init__(
@@ -49,7 +44,6 @@ class EntityGraph:
         entities: "pa.Table",
         mentions: "pa.Table",
         relations: "pa.Table",
-        read_texts: Callable[[], Mapping[str, str]],
     ) -> None:
         import pyarrow.compute as pc
 
@@ -69,7 +63,6 @@ class EntityGraph:
         self._rows = pc.index_in(mentions["entity"], value_set=entities["entity"].combine_chunks())
         self._columns = pc.index_in(mentions["chunk_id"], value_set=chunks)
         self._mentions, self._relations = mentions, relations
-        self._read_texts = read_texts
         # Hits of one question are explained one by one.
         self._named = lru_cache(maxsize=8)(self._read_names)
         self._found = lru_cache(maxsize=8)(self._find)
@@ -114,24 +107,22 @@ class EntityGraph:
                     break
             first += 1
 
-    def scores(self, question: str, mode: GraphMode = "local") -> Mapping[str, float]:
+    def scores(self, question: str) -> Mapping[str, float]:
         """Return how near each passage is to the entities of a question; above 0, at most 1.
 
-        Empty where the question names nothing that is known, or in `global` nothing that a
-        sentence names beside another. The nearest has 1.
+        Empty where the question names nothing that is known. The nearest has 1.
         """
-        found = self._found(question, mode)
-        if not found:
+        found = self._found(question)
+        if found is None:
             return {}
-        together = sum(each.at_places / each.at_places.max() for each in found)
-        nearness = (together / together.max()).round(_DECIMALS) ** _ROOT
+        nearness = (found.at_places / found.at_places.max()).round(_DECIMALS) ** _ROOT
         return {
             self.chunk_ids[place]: score
             for place, score in enumerate(nearness.round(_DECIMALS).tolist())
             if score > 0
         }
 
-    def explain(self, question: str, chunk_id: str, mode: GraphMode = "local") -> dict[str, Any]:
+    def explain(self, question: str, chunk_id: str) -> dict[str, Any]:
         """Return through what a question leads to a passage; empty where through nothing.
 
         Returns:
@@ -141,19 +132,15 @@ class EntityGraph:
         """
         named = self.names_in(question)
         column = self._chunk_place.get(chunk_id)
-        if column is None:
+        found = self._found(question)
+        if column is None or found is None or found.at_places[column] == 0:
             return {}
-        for found in self._found(question, mode):
-            if found.at_places[column] == 0:
-                continue
-            through = {
-                place: round(found.at_entities[place] * share, _DECIMALS)
-                for place, share in self._passages.named_at(column)
-            }
-            place = min(through, key=lambda each: (-through[each], each))
-            if through[place] > 0:
-                return self._told(named, chunk_id, place)
-        return {}
+        through = {
+            place: round(found.at_entities[place] * share, _DECIMALS)
+            for place, share in self._passages.named_at(column)
+        }
+        place = min(through, key=lambda each: (-through[each], each))
+        return self._told(named, chunk_id, place) if through[place] > 0 else {}
 
     def _told(self, named: Mapping[str, str], chunk_id: str, place: int) -> dict[str, Any]:
         entity = self._entities[place]
@@ -163,23 +150,12 @@ class EntityGraph:
         seed = min(linked, key=lambda each: (-linked[each], each))
         return {"entities": [named[seed], self._names[place]], "sentences": linked[seed]}
 
-    def _find(self, question: str, mode: GraphMode) -> tuple[Walked, ...]:
-        """Return what each walk of a mode finds; none without a start."""
+    def _find(self, question: str) -> Walked | None:
+        """Return what the walk from the names of a question finds; None without a start."""
         named = self.names_in(question)
         if not named:
-            return ()
-        seeds = [self._place[entity] for entity in sorted(named)]
-        walks = []
-        if mode != "global":
-            walks.append(self._passages.walk(seeds))
-        if mode != "local":
-            words = content_stems(question) - content_stems(" ".join(named.values()))
-            walks.append(self._sentences.walk(seeds, sorted(words)))
-        return tuple(walked for walked in walks if walked is not None)
-
-    @cached_property
-    def _sentences(self) -> RelatedSentences:
-        return RelatedSentences(self._relations, self._place, self._chunk_place, self._read_texts())
+            return None
+        return self._passages.walk([self._place[entity] for entity in sorted(named)])
 
     @cached_property
     def _named_in(self) -> Counter[tuple[str, str]]:

@@ -35,14 +35,11 @@ class EntityWalk:
     def __init__(self, counts: "csr_matrix") -> None:
         self.counts = counts
 
-    def walk(
-        self, seeds: Sequence[int], worth: "NDArray[np.float64] | None" = None
-    ) -> Walked | None:
+    def walk(self, seeds: Sequence[int]) -> Walked | None:
         """Walk from some entities; None where no place names any of them.
 
         Args:
             seeds: rows; rare ones are begun at more often.
-            worth: of each place, above 0; a walker goes more often to one that is worth more.
         """
         import numpy as np
 
@@ -51,14 +48,13 @@ class EntityWalk:
         if not start.any():
             return None
         start /= start.sum()
-        places = np.ones(self.counts.shape[1]) if worth is None else worth
-        out = self.counts @ places
-        out[out == 0] = 1  # no place names it, and nobody comes there
+        # Where no place names an entity, nobody comes there.
+        out = np.where(self._totals == 0, 1, self._totals)
         at_entities = start
         for _ in range(_STEPS):
-            at_places = places * (self._to_places @ (at_entities / out))
+            at_places = self._to_places @ (at_entities / out)
             at_entities = _RESTART * start + (1 - _RESTART) * (self._to_entities @ at_places)
-        return Walked(at_entities, places * (self._to_places @ (at_entities / out)))
+        return Walked(at_entities, self._to_places @ (at_entities / out))
 
     def named_at(self, place: int) -> Iterator[tuple[int, float]]:
         """Yield the entities of a place, each with how often a walker goes there from it."""

@@ -34,10 +34,6 @@ def _lines(told: Mapping[str, Any], copies: tuple[str, ...]) -> Iterator[str]:
         yield f"via {' – '.join(via['entities'])}, {near}"
     if "fused" in told:
         yield f"fused by {told['score_mode']}: {told['fused']:.4f}"
-    if "section_moved" in told:
-        moved = told["section_moved"]
-        section = "its section is one" if moved["is_asked_for"] else "its section is none"
-        yield f"{section} that the question asks for: {moved['by']:+.4f}"
     if "standing" in told:
         yield f"stands {told['standing']:.2f} deviations above the passages of its language"
     judged = told.get("rerank")

@@ -115,8 +115,10 @@ class OpenedLibrary:
                 self._holders.pop(key, None)
 
     def _folder(self, name: str, publication: str | None) -> Path | None:
-        publications = self.workspace.namespace(name).publications
+        namespace = self.workspace.namespace(name)
+        publications = namespace.publications
         if publication is None:
+            namespace.fetch_publication()  # a desk that serves for days looks at each question
             if read_pointer(publications) is None:
                 return None
             return current_folder(publications, name)

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from rag_assets.model import AnswerError, count_han
 from rag_assets.publishing import KANA_HANGUL, Language
 from rag_assets.retrieval.filters import EVERYTHING, SearchFilters
-from rag_assets.retrieval.request_frames import strip_request
 from rag_assets.retrieval.weights import (
     LEXICAL,
     known_searchers,
@@ -51,8 +50,7 @@ class AskedQuery:
     Args:
         text: as asked.
         language: of `text`.
-        texts: what is searched, without the words that only ask for it (`strip_request`): `q_zh`
-            and `q_en` where the language is one of them, `q` else.
+        texts: what is searched: `q_zh` and `q_en` where the language is one of them, `q` else.
         vectors: by model fingerprint, one vector for each of `texts` that the model can read; a
             model that can read none is left out.
         warnings: what a person should know of how it is searched.
@@ -126,7 +124,7 @@ def make_query(
     """
     language = detect_language(text)
     warnings: list[str] = []
-    texts = {f"q_{language}" if language != "other" else "q": strip_request(text)}
+    texts = {f"q_{language}" if language != "other" else "q": text}
     circumstances: list[str] = []
     if wordings is not None:
         texts |= wordings

@@ -22,7 +22,6 @@ from rag_assets.retrieval.named_articles import put_articles_first
 from rag_assets.retrieval.queries import AskedQuery, without_idle
 from rag_assets.retrieval.reader import Reader
 from rag_assets.retrieval.reranking import rerank
-from rag_assets.retrieval.section_hints import favour_sections
 from rag_assets.retrieval.weights import (
     GRAPH,
     Weights,
@@ -32,7 +31,7 @@ from rag_assets.retrieval.weights import (
 )
 
 if TYPE_CHECKING:
-    from rag_assets.settings import GraphMode, RetrieveSettings, ScoreMode
+    from rag_assets.settings import RetrieveSettings, ScoreMode
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,7 +200,7 @@ def _fuse(
         }
         if scores.get(GRAPH):
             hit = fetched[one.identity]
-            explanation["entities"] = _told_entities(readers, query, hit, settings.graph)
+            explanation["entities"] = _told_entities(readers, query, hit)
         hits.append(
             replace(
                 fetched[one.identity],
@@ -211,17 +210,15 @@ def _fuse(
                 explanation=explanation,
             )
         )
-    return favour_sections(hits, query.text, settings.section_gain)
+    return hits
 
 
-def _told_entities(
-    readers: Sequence[Reader], query: AskedQuery, hit: Hit, mode: "GraphMode"
-) -> dict[str, Any]:
+def _told_entities(readers: Sequence[Reader], query: AskedQuery, hit: Hit) -> dict[str, Any]:
     """Return through which entities a question leads to a hit, in its first wording that does."""
     graphs = [reader.entity_graph for reader in readers if reader.namespace == hit.namespace]
     for graph in graphs:
         for text in query.texts.values():
-            if graph is not None and (told := graph.explain(text, hit.chunk_id, mode)):
+            if graph is not None and (told := graph.explain(text, hit.chunk_id)):
                 return told
     return {}
 

@@ -1,13 +1,9 @@
-"""Sections of a paper or thesis that a question's words ask for, and a prior for them."""
+"""Sections of a paper or thesis that a question's words ask for."""
 
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Iterable
 
 from rag_assets.model import SectionCategory
-from rag_assets.retrieval.hits import Hit
-
-_DECIMALS = 12
 
 _METHOD, _OTHER = SectionCategory.METHOD, SectionCategory.OTHER
 _EVALUATION, _CONCLUSION = SectionCategory.EVALUATION, SectionCategory.CONCLUSION
@@ -82,47 +78,3 @@ def neighbouring_sections(categories: Iterable[int]) -> tuple[int, ...]:
     for category in tuple(found):
         found |= dict.fromkeys(map(int, named.get(category, ())))
     return tuple(found)
-
-
-def favour_sections(hits: Sequence[Hit], question: str, gain: float) -> list[Hit]:
-    """Return hits in the order that they have when hinted sections gain.
-
-    A prior, no filter: what is said best elsewhere stays first. Passages of which the section is
-    not known, or of no usual kind, gain too: notes and statutes do not stand behind papers because
-    they have no methods.
-
-    Args:
-        hits: fused, best first.
-        gain: what a passage of a hinted section gains, as a share of the distance between the best
-            and the last score; so it means the same on every scale. 0 changes nothing.
-
-    Returns:
-        The same hits by falling score, ties by `chunk_key`. Scores keep the range that they had;
-        by how much each moved stands in its explanation (`section_moved`).
-    """
-    sections = hinted_sections(question) if gain else None
-    if not sections or not hits:
-        return list(hits)
-    favoured = {None, int(_OTHER), *map(int, sections)}
-    gaining = [_section(hit) in favoured for hit in hits]
-    if all(gaining):
-        return list(hits)
-    lowest = hits[-1].score
-    spread = hits[0].score - lowest
-    moved = []
-    for hit, gains in zip(hits, gaining, strict=True):
-        height = hit.score - lowest + (gain * spread if gains else 0.0)
-        score = round(lowest + height / (1 + gain), _DECIMALS)
-        told = {"is_asked_for": gains, "by": round(score - hit.score, _DECIMALS)}
-        moved.append(
-            replace(hit, score=score, explanation={**hit.explanation, "section_moved": told})
-        )
-    return sorted(moved, key=lambda hit: (-hit.score, hit.chunk_key))
-
-
-def _section(hit: Hit) -> int | None:
-    """Return the category of a hit's section; None where it has no section but the document."""
-    if hit.section_path in {(), (hit.doc_title,)}:
-        # "Evaluation of …" as a title says what the document is about, not which part this is.
-        return None
-    return hit.section_category

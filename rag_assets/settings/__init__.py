@@ -7,10 +7,8 @@ from pydantic_core import PydanticCustomError
 from rapidfuzz import fuzz, process
 
 from rag_assets.settings.desk import DeskSettings as DeskSettings
-from rag_assets.settings.graph import GraphMode as GraphMode
 from rag_assets.settings.graph import GraphSettings
 from rag_assets.settings.judging import AuditSettings as AuditSettings
-from rag_assets.settings.judging import EntailmentSettings as EntailmentSettings
 from rag_assets.settings.judging import ReaderSettings as ReaderSettings
 from rag_assets.settings.judging import ScorerName as ScorerName
 from rag_assets.settings.judging import VerifySettings as VerifySettings
@@ -259,8 +257,6 @@ class RetrieveSettings(Section):
     score_threshold: float | None
     window: int = Field(ge=0, le=20)
     rewrite: bool
-    section_gain: Share
-    graph: GraphMode
     text: TextSettings
     fusion: FusionSettings
     rerank: RerankSettings
@@ -347,7 +343,7 @@ class SensorSettings(Section):
     megabytes_per_tick: Count
 
 
-# A bucket's name as S3 takes it, and keys that need no escape in a path.
+# The name of a bucket as S3 takes it, and keys that need no escape in a path.
 STORE_PATTERN = r"^s3://[a-z0-9][a-z0-9.\-]{1,61}[a-z0-9](/[A-Za-z0-9_][A-Za-z0-9_.\-]*)*/?$"
 
 

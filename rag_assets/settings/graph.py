@@ -1,12 +1,11 @@
 """Settings of search by entities."""
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import BeforeValidator, Field
 
 from rag_assets.settings.section import Section
 
-GraphMode = Literal["local", "global", "mix"]  # as in `retrieval/entity_graph.py`
 _Spelling = Annotated[str, Field(pattern=r"\w", max_length=80)]
 _Name = Annotated[
     list[_Spelling],

@@ -4,19 +4,11 @@ from typing import Annotated, Literal
 
 from rag_assets.settings.section import Count, Off, Section, Share
 
-ScorerName = Literal["auto", "facts", "similarity", "coverage", "nli", "llm"]
-
-
-class EntailmentSettings(Section):
-    """The scorer `nli`: an entailment model or a cross-encoder."""
-
-    model: str | None
-    threshold: Share | None
-    weak_threshold: Share | None
+ScorerName = Literal["auto", "reader", "facts", "similarity", "llm"]
 
 
 class ReaderSettings(Section):
-    """Thresholds of the scorer `llm`; None: those that the reader was fitted with."""
+    """Thresholds of the scorers `reader` and `llm`; None: those that were fitted for the model."""
 
     threshold: Share | None
     weak_threshold: Share | None
@@ -29,7 +21,6 @@ class VerifySettings(Section):
     k: Count
     threshold: Share
     weak_threshold: Share
-    nli: EntailmentSettings
     llm: ReaderSettings
 
 

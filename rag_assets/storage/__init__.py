@@ -22,10 +22,11 @@ from rag_assets.storage.journals import (
     taken_back_if_failed,
 )
 from rag_assets.storage.locks import Notify, hold_lock
-from rag_assets.storage.mounts import DERIVED_LOCKS, mount_store, mount_told, told_mount
+from rag_assets.storage.object_store import ObjectStore
 from rag_assets.storage.parquet import read_groups, read_parquet, write_parquet
 from rag_assets.storage.provenance import SIGNATURE, Maker, signature, working_as
 from rag_assets.storage.publications import (
+    MANIFEST,
     Pointer,
     build_folder,
     current_folder,
@@ -59,8 +60,7 @@ from rag_assets.storage.records import (
 )
 from rag_assets.storage.rereading import read_once, reading_once
 from rag_assets.storage.restoring import restore_json
-from rag_assets.storage.shipping import MANIFEST
-from rag_assets.storage.store import Listed, LocalStore, Store, Value, match_keys, put, update
+from rag_assets.storage.store import Listed, LocalStore, Value, match_keys, put, update
 from rag_assets.storage.trouble import describe_trouble, number_in, trouble_of_machine
 from rag_assets.storage.versioned import (
     VersionedOutput,
@@ -76,7 +76,6 @@ from rag_assets.storage.versioned import (
 )
 
 __all__ = [
-    "DERIVED_LOCKS",
     "MANIFEST",
     "SIGNATURE",
     "TEMPORARY_PREFIX",
@@ -86,10 +85,10 @@ __all__ = [
     "LocalStore",
     "Maker",
     "Notify",
+    "ObjectStore",
     "OpenRecord",
     "Pointer",
     "Refreshed",
-    "Store",
     "Value",
     "VersionedOutput",
     "add_to_version",
@@ -115,8 +114,6 @@ __all__ = [
     "match_keys",
     "mend_journal",
     "mend_pointer",
-    "mount_store",
-    "mount_told",
     "number_in",
     "point_at",
     "prune_record",
@@ -146,7 +143,6 @@ __all__ = [
     "sync_path",
     "taken_back_if_failed",
     "temporary_name",
-    "told_mount",
     "trouble_of_machine",
     "update",
     "working_as",

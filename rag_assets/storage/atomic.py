@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from rag_assets.storage.mounts import place_of
 from rag_assets.storage.trouble import Tried, trouble_of_machine
 
 # A name that starts so is unfinished work; `rag gc` removes those whose process is gone.
@@ -74,14 +73,9 @@ def require_writable(folder: Path, needed_bytes: int = 0) -> None:
 def replace_file(target: Path) -> Iterator[Path]:
     """Yield a temporary path; when the block ends well it becomes `target`, synced.
 
-    Where `target` is the copy of an object, that is put first, in place of what was read of it.
-
     Raises:
-        LockedError: another writer has replaced the object since it was read.
-        StorageError: the disk is full or refuses the write, or the bucket cannot be reached.
-            In either case `target` is as it was.
+        StorageError: the disk is full or refuses the write; `target` is as it was.
     """
-    place = place_of(target)
     with explained_errors(target):
         target.parent.mkdir(parents=True, exist_ok=True)
         temporary = target.parent / temporary_name(target.suffix)
@@ -89,14 +83,8 @@ def replace_file(target: Path) -> Iterator[Path]:
             yield temporary
             with temporary.open("rb+") as handle:
                 os.fsync(handle.fileno())
-            if place is None:
-                temporary.replace(target)
-                sync_path(target.parent)
-            else:
-                # Imported here: what only knows the local disk need not wait for it.
-                from rag_assets.storage.copies import settle
-
-                settle(place, temporary)
+            temporary.replace(target)
+            sync_path(target.parent)
         finally:
             temporary.unlink(missing_ok=True)
 

@@ -1,7 +1,4 @@
-"""Locks between processes. A lock dies with its process; waiting is visible.
-
-Of a workspace with a store, what is derived is guarded by leases in its bucket (`lease_of`).
-"""
+"""Locks between processes. A lock ends with its process; waiting is visible."""
 
 import errno
 import fcntl
@@ -14,7 +11,6 @@ from filelock import FileLock, Timeout
 
 from rag_assets.model import LockedError
 from rag_assets.storage.atomic import explained_errors
-from rag_assets.storage.mounts import lease_of, seeing_once
 
 # Silence is unfriendly after this long; a first try that succeeds at once says nothing.
 NOTICE_SECONDS = 1.0
@@ -43,22 +39,8 @@ def hold_lock(
 
     Raises:
         LockedError: another process held it all that time.
-        StorageError: the disk is full or refuses the lock file, or the bucket cannot be reached.
+        StorageError: the disk is full or refuses the lock file.
     """
-    lease = lease_of(path)
-    if lease is None:
-        with _hold_file(path, what, notify, seconds):
-            yield
-    else:
-        from rag_assets.storage.leases import hold_lease
-
-        mount, key = lease
-        with hold_lease(mount.bucket, key, what, notify, seconds), seeing_once():
-            yield
-
-
-@contextmanager
-def _hold_file(path: Path, what: str, notify: Notify, seconds: float) -> Iterator[None]:
     with explained_errors(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         lock = FileLock(path)
@@ -100,7 +82,7 @@ def changing_folder(path: Path) -> Iterator[None]:
             except OSError as error:
                 if error.errno not in _NO_FOLDER_LOCKS:
                     raise
-                with _hold_file(folder / ".store.lock", folder.name, lambda _: None, WAIT_SECONDS):
+                with hold_lock(folder / ".store.lock", folder.name, lambda _: None):
                     yield
             else:
                 try:

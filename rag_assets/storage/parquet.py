@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rag_assets.storage.atomic import replace_file
-from rag_assets.storage.copies import refresh
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -111,7 +110,6 @@ def _opened(
 ) -> Iterator[tuple["pq.ParquetFile", list[str] | None]]:
     import pyarrow.parquet as pq
 
-    refresh(path)
     with pq.ParquetFile(path, page_checksum_verification=True, pre_buffer=False) as file:
         # By the schema's names: of a nested column the reader knows the leaves only.
         missing = set(columns or ()) - set(file.schema_arrow.names)

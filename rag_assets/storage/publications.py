@@ -6,7 +6,7 @@
     index/<namespace>/<publication>/          chunks.lance, catalogue-….duckdb, manifest.json
     index/<namespace>/<publication>.pin       kept until this file is removed
 
-In a bucket a publication is files and a list of them (shipping.py); the folders here are copies.
+A workspace with a `store` has a copy of them there, for readers elsewhere (object_store.py).
 """
 
 import json
@@ -27,21 +27,11 @@ from rag_assets.storage.atomic import (
     temporary_name,
     write_text,
 )
-from rag_assets.storage.shipping import (
-    MANIFEST,
-    fetch_publication,
-    find_manifest,
-    has_publication,
-    is_pinned_at,
-    listed_publications,
-    remove_unlisted,
-    ship_publication,
-    unship_publication,
-)
 from rag_assets.storage.store import LocalStore, put, update
 from rag_assets.storage.trouble import trouble_of_machine
 
 POINTER = "current.json"
+MANIFEST = "manifest.json"
 # As `temporary_name` makes them: the process, four random bytes, the suffix of the target.
 _TEMPORARY_NAME = re.compile(rf"{re.escape(TEMPORARY_PREFIX)}(\d+)-[0-9a-f]{{8}}(\.\w+)?")
 
@@ -79,7 +69,7 @@ def read_pointer(folder: Path) -> Pointer | None:
         DamagedFileError: the pointer is not what was written.
         StorageError: the machine cannot read it now.
     """
-    return _restore_pointer(folder, _stored_pointer(folder))
+    return restore_pointer(folder, _stored_pointer(folder))
 
 
 def _stored_pointer(folder: Path) -> bytes | None:
@@ -90,7 +80,8 @@ def _stored_pointer(folder: Path) -> bytes | None:
     return None if found is None else found.data
 
 
-def _restore_pointer(folder: Path, stored: bytes | None) -> Pointer | None:
+def restore_pointer(folder: Path, stored: bytes | None) -> Pointer | None:
+    """Return the pointer that a namespace's `index/` folder has stored, or is to store."""
     if stored is None:
         return None
     try:
@@ -157,11 +148,7 @@ def current_folder(folder: Path, namespace: str) -> Path:
             f"{namespace}` makes one."
         )
     found = folder / pointer.current
-    if not fetch_publication(found):
-        # Of a bucket: it may have been retired since the pointer was read.
-        now = read_pointer(folder)
-        if now is not None and now.current != pointer.current:
-            return current_folder(folder, namespace)
+    if not is_complete(folder, pointer.current):
         raise DamagedFileError(
             f"{found}: the current publication is gone. Run `rag index --namespace {namespace}`: "
             "it is built again from the records."
@@ -178,7 +165,7 @@ def read_manifest(publication: Path) -> dict[str, Any]:
         FileNotFoundError: no publication stands there.
     """
     try:
-        loaded = json.loads(_manifest_text(publication))
+        loaded = json.loads((publication / MANIFEST).read_text(encoding="utf-8"))
         loaded["publication"], loaded["created_at"]
     except FileNotFoundError:
         raise
@@ -191,34 +178,19 @@ def read_manifest(publication: Path) -> dict[str, Any]:
     return manifest
 
 
-def _manifest_text(publication: Path) -> str:
-    try:
-        return (publication / MANIFEST).read_text(encoding="utf-8")
-    except FileNotFoundError:
-        found = find_manifest(publication)
-        if found is None:
-            raise
-        return found
-
-
 def is_complete(folder: Path, publication: str) -> bool:
-    """Say whether a publication of that name stands there whole; then it lies in its folder."""
-    return has_publication(folder, publication) is not False and fetch_publication(
-        folder / publication
-    )
+    """Say whether a publication of that name is there whole."""
+    return (folder / publication / MANIFEST).is_file()
 
 
 def list_publications(folder: Path) -> list[str]:
     """Return the names of the publications that stand there whole, sorted."""
-    listed = listed_publications(folder)
-    if listed is not None:
-        return listed
     return sorted(path.parent.name for path in folder.glob(f"[!.]*/{MANIFEST}"))
 
 
 def is_pinned(folder: Path, publication: str) -> bool:
     """Say whether a publication is kept until its pin is removed."""
-    return is_pinned_at(folder, publication)
+    return (folder / f"{publication}.pin").exists()
 
 
 def write_manifest(publication: Path, manifest: Mapping[str, Any]) -> None:
@@ -241,8 +213,6 @@ def build_folder(folder: Path, publication: str, build: Callable[[Path], None]) 
             build(temporary)
             for path in temporary.rglob("*"):
                 sync_path(path)
-            if not ship_publication(folder / publication, temporary):
-                return
             if (folder / publication).exists():  # incomplete: a complete one is not built again
                 remove_folder(folder / publication)
             temporary.rename(folder / publication)
@@ -263,7 +233,7 @@ def point_at(folder: Path, publication: str, built_from: Mapping[str, str]) -> b
 
     def swap(stored: bytes | None) -> bytes:
         nonlocal is_new
-        pointer = _restore_pointer(folder, stored)
+        pointer = restore_pointer(folder, stored)
         now = time.time()
         before = list(pointer.history) if pointer else []
         remembered = {**(pointer.built_from if pointer else {}), **built_from}
@@ -303,27 +273,17 @@ def retire_publications(folder: Path, keep: int, keep_hours: float) -> tuple[str
     }
     gone = []
     doomed = [e.publication for e in pointer.history if e.publication not in recent | young]
-    for name in _standing(folder, doomed):
-        if is_pinned(folder, name):
-            continue
-        unship_publication(folder, name)
-        if (folder / name).exists():
+    for name in doomed:
+        if (folder / name).exists() and not is_pinned(folder, name):
             remove_folder(folder / name)
-        gone.append(name)
+            gone.append(name)
     return tuple(gone)
-
-
-def _standing(folder: Path, names: Sequence[str]) -> list[str]:
-    """Return those of which anything is left, on this machine or in the bucket."""
-    listed = (listed_publications(folder) or ()) if names else ()
-    return [name for name in names if name in listed or (folder / name).exists()]
 
 
 def remove_unfinished(
     folder: Path, is_alive: Callable[[int], bool], spare: Path | None = None
 ) -> tuple[str, ...]:
-    """Remove temporary files and folders below `folder` whose process is gone, and what one that
-    died has put into a bucket of a publication.
+    """Remove temporary files and folders below `folder` whose process is gone.
 
     Args:
         spare: a folder in it of another program; then only what lies in the others is looked at.
@@ -339,7 +299,7 @@ def remove_unfinished(
         else:
             path.unlink()
         gone.append(str(path))
-    return (*gone, *remove_unlisted(folder))
+    return tuple(gone)
 
 
 def remove_left_behind(

@@ -13,9 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from rag_assets.model import DamagedFileError, combine_digests
 from rag_assets.storage.atomic import file_identity
-from rag_assets.storage.copies import refresh
 from rag_assets.storage.locks import Notify, hold_lock
-from rag_assets.storage.mounts import place_of
 from rag_assets.storage.parquet import read_groups, write_parquet
 from rag_assets.storage.provenance import signature
 from rag_assets.storage.rereading import read_once
@@ -72,7 +70,6 @@ def read_entries(path: Path) -> dict[str, Entry]:
         DamagedFileError: truncated or not a record.
         StorageError: the machine cannot read it now.
     """
-    refresh(path)
     return dict(read_once([path], "entries", lambda: _read_entries(path)))
 
 
@@ -297,9 +294,7 @@ def refresh_record(
     if record.mended is None and not stale_in(record.entries):
         return Refreshed(record.entries, (), wrote=False)
     with hold_lock(lock, f"{path.parent.name} {path.stem}", notify):
-        # A copy of an object may be another one's by now, and look as it did.
-        is_same = place_of(path) is None and file_identity(path) == looked_at
-        if record.mended is not None or not is_same:
+        if record.mended is not None or file_identity(path) != looked_at:
             record = OpenRecord(path, schema, notify)
         entries = record.entries
         stale = stale_in(entries)

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from rag_assets.storage.atomic import file_identity
-from rag_assets.storage.mounts import place_of
 
 _Read = TypeVar("_Read")
 # What was made of files, and which files these were; None outside of a run.
@@ -28,14 +27,13 @@ def reading_once() -> Iterator[None]:
 def read_once(paths: Sequence[Path], what: Hashable, read: Callable[[], _Read]) -> _Read:
     """Return what `read` makes of some files; what it has made of the same files is kept.
 
-    Files are looked at before they are read: one that is replaced meanwhile is read again. Copies
-    of objects are always read, since another one may look as they did.
+    Files are looked at before they are read: one that is replaced meanwhile is read again.
 
     Args:
         what: tells apart the readers of the same files; nobody changes what they return.
     """
     kept = _kept.get()
-    if kept is None or any(place_of(path) is not None for path in paths):
+    if kept is None:
         return read()
     key, now = (tuple(paths), what), [file_identity(path) for path in paths]
     if key not in kept or kept[key][0] != now:

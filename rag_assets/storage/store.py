@@ -1,4 +1,4 @@
-"""Values by key: the few operations that storage needs of a place, and the local disk as one.
+"""Derived files as values by key, on the local disk.
 
 A key is a relative path with `/` between its parts, such as `index/thesis/current.json`. No part
 begins with a dot: what does is unfinished, or of another program, and is never listed. Where
@@ -21,26 +21,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, Protocol
+from typing import BinaryIO
 
 from rag_assets.model import LockedError, hash_bytes
-from rag_assets.storage.atomic import (
-    explained_errors,
-    remove_folder,
-    replace_file,
-    sync_path,
-    temporary_name,
-)
-from rag_assets.storage.copies import (
-    find_named,
-    keep_copy,
-    known_version,
-    refresh,
-    remove,
-    renew,
-)
+from rag_assets.storage.atomic import explained_errors, remove_folder, replace_file, sync_path
 from rag_assets.storage.locks import changing_folder
-from rag_assets.storage.mounts import Place, folder_place, held, place_of
 
 # Each lost try means that another writer won; so many in a row are no coincidence.
 MOST_TRIES = 100
@@ -68,49 +53,11 @@ class Listed:
     changed_at: float
 
 
-class Store(Protocol):
-    """A place for values. Every method raises `StorageError` where the machine refuses it, and
-    `ValueError` for what cannot be a key.
-    """
-
-    def get(self, key: str) -> Value | None:
-        """Return what a key has, None where it has nothing."""
-
-    def find(self, key: str, *, anew: bool = False) -> Listed | None:
-        """Return the size and age of what a key has, without reading it.
-
-        Args:
-            anew: what was known of it before does not count, since something is decided by it.
-        """
-
-    def put_if_absent(self, key: str, data: bytes) -> str | None:
-        """Give a key its first value: its version, or None where the key has one already."""
-
-    def put_if_unchanged(self, key: str, data: bytes, version: str) -> str | None:
-        """Replace the value that has this version: the new one's version, or None where the key
-        has another value, or none.
-        """
-
-    def list(self, prefix: str) -> Iterator[Listed]:
-        """Yield the keys that begin so, sorted; those of `a/` for what lies below `a`."""
-
-    def delete(self, key: str) -> bool:
-        """Take a key's value away. Returns False where it had none."""
-
-    def place(self, key: str) -> Path:
-        """Return where a key's value lies, for sentences and for libraries that open it there."""
-
-    def local_folder(self, prefix: str) -> Path:
-        """Return a folder of this machine with what lies below a prefix, for libraries that want
-        one (Lance, DuckDB). Only who made that folder writes there.
-        """
-
-
 class LocalStore:
     """A folder of the local disk. Values are written beside their place, synced and renamed.
 
-    Below a folder that is the cache of a bucket (`mounts.py`) values are objects, and what lies in
-    the folder are copies of those that were asked for.
+    Every method raises `StorageError` where the machine refuses it, and `ValueError` for what
+    cannot be a key.
 
     Args:
         root: the folder that keys are relative to.
@@ -126,14 +73,9 @@ class LocalStore:
             data = _read(path)
         return None if data is None else Value(data, hash_bytes(data))
 
-    def find(self, key: str, *, anew: bool = False) -> Listed | None:
+    def find(self, key: str) -> Listed | None:
         """Return the size and age of what a key has, without reading it."""
-        path = self._path(key)
-        place = place_of(path)
-        if place is not None and place.is_named:
-            named = find_named(place, anew=anew)
-            return None if named is None else Listed(key, *named)
-        refresh(path)
+        path = self.place(key)
         with explained_errors(path, "read"):
             try:
                 known = path.stat()
@@ -145,77 +87,55 @@ class LocalStore:
     def put_if_absent(self, key: str, data: bytes) -> str | None:
         """Give a key its first value: its version, or None where the key has one already."""
         path = self.place(key)
-        place = place_of(path)
-        if place is not None:
-            return None if path.is_file() else _put(place, data, None)
         with changing_folder(path):
             return None if path.is_file() else _write(path, data)
 
     def put_if_unchanged(self, key: str, data: bytes, version: str) -> str | None:
-        """Replace the value that has this version: the new one's version, None for another."""
+        """Replace the value that has this version: the new one's version, or None where the key
+        has another value, or none.
+        """
         path = self.place(key)
         if not path.is_file():
             return None
-        place = place_of(path)
         with changing_folder(path):
             found = _read(path)
             if found is None or hash_bytes(found) != version:
                 return None
-            if place is None:
-                return _write(path, data)
-            replaced = known_version(place)
-        # The server compares; nobody here waits for it.
-        return _put(place, data, replaced)
+            return _write(path, data)
 
     def list(self, prefix: str) -> Iterator[Listed]:
-        """Yield the keys that begin so, sorted. Links to folders are not followed."""
+        """Yield the keys that begin so, sorted; those of `a/` for what lies below `a`. Links to
+        folders are not followed.
+        """
         parent, slash, _ = prefix.rpartition("/")
         folder = self.local_folder(parent)
         with explained_errors(folder, "read"):
-            here = _below(folder, parent + slash, prefix)
-            mounted = folder_place(folder)
-            if mounted is None:
-                yield from here
-                return
-            # What was put a moment ago need not be listed yet.
-            found = {each.key: each for each in here}
-            mount, own = mounted
-            own = own.removesuffix(parent + slash)
-            for each in mount.bucket.list(own + prefix):
-                key = each.key.removeprefix(own)
-                found[key] = Listed(key, each.size, each.changed_at)
-            yield from (found[key] for key in sorted(found))
+            yield from _below(folder, parent + slash, prefix)
 
     def delete(self, key: str) -> bool:
         """Take a key's value away. Returns False where it had none."""
-        path = self._path(key)
-        is_there = self.find(key, anew=True) is not None
-        place = place_of(path)
-        if place is None and not is_there:
+        if self.find(key) is None:
             return False
+        path = self.place(key)
         with changing_folder(path):
-            if place is not None:
-                remove(place)
-            elif path.is_file():
-                path.unlink()
-            else:
+            if not path.is_file():
                 return False
+            path.unlink()
             sync_path(path.parent)
-        return is_there
+        return True
 
     def place(self, key: str) -> Path:
-        """Return where a key's value lies now, or would lie."""
-        path = self._path(key)
-        refresh(path)
-        return path
-
-    def _path(self, key: str) -> Path:
+        """Return the path of a key's value, whether it has one or not."""
         parts = key.split("/")
         if any(not part or part.startswith(".") or "\0" in part for part in parts):
             raise ValueError(
                 f"{key!r} cannot be a key: parts with / between, none empty or with a dot first"
             )
         return self._root.joinpath(*parts)
+
+    def local_folder(self, prefix: str) -> Path:
+        """Return the folder of what lies below a prefix; it need not be there."""
+        return self.place(prefix.removesuffix("/")) if prefix else self._root
 
     @contextmanager
     def reading(self, key: str) -> Iterator[BinaryIO]:
@@ -233,8 +153,7 @@ class LocalStore:
 
         For a large value that one writer makes. What was written can be read again before the end.
         """
-        path = self.place(key)  # what it has is looked at, since nothing is replaced unseen
-        with replace_file(path) as temporary, temporary.open("w+b") as stream:
+        with replace_file(self.place(key)) as temporary, temporary.open("w+b") as stream:
             yield stream
 
     def renew(self, key: str) -> None:
@@ -243,41 +162,21 @@ class LocalStore:
         Raises:
             FileNotFoundError: the key has none.
         """
-        path = self._path(key)
-        place = place_of(path)
-        if place is None:
-            os.utime(path)
-        else:
-            renew(place)
+        os.utime(self.place(key))
 
     def delete_folder(self, prefix: str) -> None:
         """Take away everything below a prefix, what is hidden there too. It vanishes at once: what
         a crash leaves of it is named as unfinished.
         """
-        folder = self.local_folder(prefix)
-        mounted = folder_place(folder)
-        if mounted is not None:
-            mount, own = mounted
-            for each in list(mount.bucket.list(own)):
-                mount.bucket.delete(each.key)
-            if not folder.is_dir():
-                return
-        remove_folder(folder)
+        remove_folder(self.local_folder(prefix))
 
     def used(self, prefix: str) -> int:
         """Return the bytes of all files below a prefix, hidden and unfinished ones too."""
-        folder = self.local_folder(prefix)
-        mounted = folder_place(folder)
-        if mounted is not None:
-            return sum(each.size for each in mounted[0].bucket.list(mounted[1]))
-        return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
-
-    def local_folder(self, prefix: str) -> Path:
-        """Return the folder of what lies below a prefix; it need not be there."""
-        return self._path(prefix.removesuffix("/")) if prefix else self._root
+        files = self.local_folder(prefix).rglob("*")
+        return sum(path.stat().st_size for path in files if path.is_file())
 
 
-def update(store: Store, key: str, change: Callable[[bytes | None], bytes]) -> bool:
+def update(store: LocalStore, key: str, change: Callable[[bytes | None], bytes]) -> bool:
     """Replace what a key has by what `change` makes of it, and lose no other writer's change.
 
     Args:
@@ -306,14 +205,14 @@ def update(store: Store, key: str, change: Callable[[bytes | None], bytes]) -> b
     )
 
 
-def match_keys(store: Store, pattern: str) -> list[Listed]:
+def match_keys(store: LocalStore, pattern: str) -> list[Listed]:
     """Return the keys that fit a pattern, sorted; `*` stands for anything within a part."""
     prefix = pattern.partition("*")[0]
     fits = re.compile("[^/]*".join(map(re.escape, pattern.split("*")))).fullmatch
     return [each for each in store.list(prefix) if fits(each.key)]
 
 
-def put(store: Store, key: str, data: bytes) -> bool:
+def put(store: LocalStore, key: str, data: bytes) -> bool:
     """Give a key a value, whatever it has. Returns False where it has that value already."""
     return update(store, key, lambda _: data)
 
@@ -328,22 +227,6 @@ def _read(path: Path) -> bytes | None:
 def _write(path: Path, data: bytes) -> str:
     with replace_file(path) as temporary:
         temporary.write_bytes(data)
-    return hash_bytes(data)
-
-
-def _put(place: Place, data: bytes, expected: str | None) -> str | None:
-    """Put an object in place of the version that was read; None where it has another."""
-    version = place.bucket.put(place.key, data, expected)
-    if version is None:
-        held.forget(place)  # who tries again must see what is there now
-        return None
-    temporary = place.path.parent / temporary_name(place.path.suffix)
-    try:
-        temporary.write_bytes(data)
-        sync_path(temporary)
-        keep_copy(place, temporary, version)
-    finally:
-        temporary.unlink(missing_ok=True)
     return hash_bytes(data)
 
 

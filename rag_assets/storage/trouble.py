@@ -63,7 +63,7 @@ def trouble_of_machine(
         tried: what was tried with it; `opened` where that is not known.
     """
     if isinstance(error, RagError):
-        # What a bucket did not give, or a lock, is not damaged either.
+        # What an object store did not give is not damaged either.
         if isinstance(error, StorageError) and not isinstance(error, DamagedFileError):
             return error
         return None

@@ -12,7 +12,7 @@ from rag_assets.model import DamagedFileError, hash_bytes
 from rag_assets.storage.atomic import replace_file, write_text
 from rag_assets.storage.locks import Notify, hold_lock
 from rag_assets.storage.provenance import signature
-from rag_assets.storage.store import Store, put
+from rag_assets.storage.store import LocalStore, put
 from rag_assets.storage.trouble import trouble_of_machine
 
 # Ends the hidden file that stands while the files of a version are renamed into place.
@@ -204,13 +204,13 @@ def read_json(path: Path, what: str) -> dict[str, object]:
     return _decoded(path, path.read_bytes, what)
 
 
-def find_json(store: Store, key: str, what: str) -> dict[str, object] | None:
+def find_json(store: LocalStore, key: str, what: str) -> dict[str, object] | None:
     """Return a value that was written as JSON, None where there is none; else as `read_json`."""
     found = store.get(key)
     return None if found is None else _decoded(store.place(key), lambda: found.data, what)
 
 
-def put_json(store: Store, key: str, value: Mapping[str, object]) -> None:
+def put_json(store: LocalStore, key: str, value: Mapping[str, object]) -> None:
     """Give a key a value for `find_json`, whatever it has."""
     put(store, key, (json.dumps(value, indent=1, ensure_ascii=False) + "\n").encode())
 

@@ -15,7 +15,14 @@ from rag_assets.publishing.catalogue import (
     quote_literal,
 )
 from rag_assets.stages import recorded
-from rag_assets.storage import MANIFEST, Listed, Store, list_publications, match_keys, read_pointer
+from rag_assets.storage import (
+    MANIFEST,
+    Listed,
+    LocalStore,
+    list_publications,
+    match_keys,
+    read_pointer,
+)
 from rag_assets.workspace import Namespace, Workspace
 
 if TYPE_CHECKING:
@@ -107,7 +114,9 @@ def path_list(paths: Iterable[Path]) -> str:
     return f"[{', '.join(quote_literal(str(path)) for path in paths)}]"
 
 
-def json_files(store: Store, files: Iterable[Listed], columns: str, *, lines: bool = False) -> str:
+def json_files(
+    store: LocalStore, files: Iterable[Listed], columns: str, *, lines: bool = False
+) -> str:
     """Return the table function that reads JSON files with the columns named, and no others.
 
     A key that a file does not have is null, one that is not asked for is passed over: files of

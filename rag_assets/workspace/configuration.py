@@ -20,6 +20,18 @@ _LINES = "expected `key: value` lines below it"
 _RULES = {"missing": _MISSING, "model_type": _LINES, "dict_type": _LINES}
 # Replaced whole by a later file: a namespace that names its places means just those.
 _WHOLE = frozenset({"places"})
+# Settings, and values of settings, that earlier versions had; and what to write now.
+_READ_BY_A_MODEL = "Use 'verify.scorer: llm' (`rag models list` shows the models) or 'auto'."
+_REMOVED_KEYS = {
+    "verify.nli": _READ_BY_A_MODEL,
+    "retrieve.section_gain": "Leave it out: sections that a question hints at gain nothing now.",
+    "retrieve.graph": "Leave it out: entities are searched through passages, as by 'local'.",
+}
+_REMOVED_VALUES = {
+    ("verify.scorer", "nli"): _READ_BY_A_MODEL,
+    ("verify.scorer", "coverage"): "Use 'verify.scorer: facts', which compares checkable facts, "
+    "or 'similarity'.",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +76,22 @@ def parse_layer(path: Path, data: bytes) -> Layer:
             f"{path}: expected `key: value` lines, got {type(values).__name__}."
         )
     values = _write_out_models(path, translate_names(path, values))
+    _refuse_removed(path, values)
     _refuse_unknown_keys(path, values, Settings, ())
     return Layer(path, values)
+
+
+def _refuse_removed(path: Path, values: Mapping[Any, Any], at: str = "") -> None:
+    for key, value in values.items():
+        name = f"{at}{key}"
+        if name in _REMOVED_KEYS:
+            raise ConfigurationError(f"{path}: '{name}' was removed. {_REMOVED_KEYS[name]}")
+        if isinstance(value, str) and (name, value) in _REMOVED_VALUES:
+            raise ConfigurationError(
+                f"{path}: '{name}: {value}' was removed. {_REMOVED_VALUES[name, value]}"
+            )
+        if isinstance(value, dict):
+            _refuse_removed(path, value, f"{name}.")
 
 
 def _write_out_models(path: Path, values: Mapping[Any, Any]) -> dict[Any, Any]:
@@ -312,18 +338,3 @@ def shipped_settings(over: Path | None = None, template: str | None = None) -> S
     if over is not None:
         layers.append(read_layer(over))
     return merge_layers(layers)
-
-
-def configured_store(path: Path) -> str | None:
-    """Return what a workspace's own settings say of `store`, None where they say nothing.
-
-    Raises:
-        ConfigurationError: they cannot be read.
-    """
-    try:
-        data = read_bounded(path)
-    except FileNotFoundError:
-        return None
-    if b"store" not in data:  # as in most: nothing is parsed
-        return None
-    return merge_layers([default_layer(), parse_layer(path, data)]).store

@@ -8,11 +8,10 @@ from pathlib import Path
 
 from rag_assets.model import ConfigurationError, UsageError, WorkspaceError
 from rag_assets.settings import Settings
-from rag_assets.storage import DERIVED_LOCKS, LocalStore, mount_store
+from rag_assets.storage import LocalStore, ObjectStore
 from rag_assets.workspace.configuration import (
     Layer,
     SettingLine,
-    configured_store,
     default_layer,
     merge_layers,
     parse_layer,
@@ -94,8 +93,40 @@ class Namespace:
 
     @property
     def publications(self) -> Path:
-        """The folder of this namespace's publications and their pointer."""
+        """The folder of this namespace's publications and their pointer.
+
+        On a machine that only reads it is a copy of what the store has, fetched at the first look.
+        """
+        if self.name not in self.workspace.fetched:
+            self.fetch_publication()
         return self.workspace.root / "index" / self.name
+
+    def fetch_publication(self) -> None:
+        """On a machine that only reads, have what the store shows to readers now.
+
+        Raises:
+            StorageError: the store cannot be reached, or has no whole publication.
+        """
+        store = self.object_store
+        if store is not None and self.is_built_elsewhere:
+            keep = self.settings.publish
+            store.fetch(self.publishing_lock, keep.keep_publications, keep.keep_hours)
+        self.workspace.fetched.add(self.name)
+
+    @cached_property
+    def object_store(self) -> ObjectStore | None:
+        """Where readers elsewhere find publications; None without the setting `store`."""
+        from rag_assets.workspace.environment_file import lend_environment
+
+        if self.settings.store is None:
+            return None
+        lend_environment(self.workspace, "AWS_")  # its client reads the environment alone
+        return ObjectStore(self.settings.store, self.workspace.root, self.name)
+
+    @property
+    def publishing_lock(self) -> Path:
+        """The lock of this namespace's publishing."""
+        return self.workspace.derived_locks / f"{self.name}.publishing.lock"
 
     @property
     def journal(self) -> Path:
@@ -114,11 +145,11 @@ class Namespace:
 
     @property
     def is_built_elsewhere(self) -> bool:
-        """Whether this machine only reads: what is derived is in a bucket, and there is neither a
-        raw folder nor anything that was known of one.
+        """Whether this machine only reads: publications are in an object store, and there is
+        neither a raw folder nor anything that was known of one.
         """
         return (
-            self.workspace.settings.store is not None
+            self.settings.store is not None
             and not any(root.is_dir() for root in self.roots)
             and not self.inventory.is_file()
         )
@@ -140,18 +171,6 @@ class Workspace:
     """A workspace folder. `Workspace.find()` looks for it the way the commands do."""
 
     root: Path
-
-    def __post_init__(self) -> None:
-        """Let storage know what the folder is a cache of, if it is one."""
-        from rag_assets.workspace.environment_file import lend_environment
-
-        try:
-            store = configured_store(self.root / MARKER)
-            mount_store(self.root, store)
-            if store is not None:  # its client reads the environment alone
-                lend_environment(self, "AWS_")
-        except ConfigurationError:
-            return  # what held before holds; whoever needs a setting is told
 
     @classmethod
     def open(cls, root: Path | str) -> "Workspace":
@@ -192,6 +211,11 @@ class Workspace:
     def store(self) -> LocalStore:
         """Derived files by their keys, which are their paths from the workspace's folder."""
         return LocalStore(self.root)
+
+    @cached_property
+    def fetched(self) -> set[str]:
+        """Namespaces whose publication was looked for in the object store."""
+        return set()
 
     def key_of(self, path: Path) -> str:
         """Return the key of a derived file by where it lies."""
@@ -260,8 +284,8 @@ class Workspace:
 
     @property
     def derived_locks(self) -> Path:
-        """Locks of what lies in data/ and index/; leases where these are kept in a bucket."""
-        return self.root.joinpath(*DERIVED_LOCKS)
+        """Locks of what lies in data/ and index/."""
+        return self.locks / "derived"
 
     @cached_property
     def settings(self) -> Settings:

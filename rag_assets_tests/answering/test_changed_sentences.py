@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import pytest
 
 from rag_assets.agents import Passage, ScorerJudge, check_statements
+from rag_assets.answering import answer_scorer
 from rag_assets.answering.tools import passage_of
 from rag_assets.chunking import split_sentences
-from rag_assets.judging import load_scorer
 from rag_assets.judging.statement import state
 from rag_assets.model import HAN_RANGES
 from rag_assets.retrieval import Retriever
@@ -73,7 +73,7 @@ def test_no_changed_sentence_is_kept_and_every_unchanged_one_is(
                 if plain(other) != plain(sentence)
             ]
     # A line is a statement: marks inside of it would divide some otherwise.
-    judge = ScorerJudge(load_scorer(shipped_settings().verify))
+    judge = ScorerJudge(answer_scorer(shipped_settings()))
     answer = "\n".join(f"{text} [{alias}]" for text, alias, _ in said)
     checked = check_statements(answer, passages, judge, by_line=True)
     kept = {one.number for one in checked if one.is_supported}

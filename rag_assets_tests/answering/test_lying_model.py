@@ -1,6 +1,7 @@
 """A model that lies: no lie is kept, every one is listed, with its reason."""
 
 import json
+import re
 from collections import Counter
 from typing import Any
 
@@ -11,11 +12,11 @@ from rag_assets.answering import (
     Answer,
     PaperQuestion,
     answer_papers,
+    answer_scorer,
     render_answer,
     replay_answer,
     write_answer,
 )
-from rag_assets.judging import load_scorer
 from rag_assets.llm import ChatRequest, Message, RulesModel
 from rag_assets.retrieval import Retriever
 from rag_assets.retrieval.papers import Route
@@ -24,6 +25,7 @@ from rag_assets_tests.answering.lies import FACTS, lies_of, truths_of
 
 SEARCHES = [{"query": fact.text, "k": 6} for fact in FACTS[:-1]]
 ZH_SEARCH = {"query": FACTS[-1].text, "k": 6}
+_SHOWN = re.compile(r'^> [^\n]*?: \[(C\d+)\] "(.*)"$', re.MULTILINE)
 QUESTION = "How cool are roofs, streets and car parks?"
 TOLD = {
     "no citation": {"no_citation"},
@@ -48,10 +50,7 @@ class Liar:
         return act("finish", {"answer": self.write(self.passages), "sources": []})
 
     def look(self, message: Message) -> None:
-        for line in message.content.splitlines():
-            mark, _, rest = line.removeprefix("- [").partition("]")
-            if line.startswith("- [C") and '"' in rest:
-                self.passages[mark] = rest.partition('"')[2]
+        self.passages |= dict(_SHOWN.findall(message.content))
 
 
 def act(action: str, arguments: dict[str, Any]) -> str:
@@ -76,7 +75,7 @@ def ask(retriever: Retriever) -> Any:
             PaperQuestion(QUESTION, Route("TOPIC_SURVEY")),
             Limits(steps=len(FACTS) + 1, calls=20, repairs=0),
             model=RulesModel("liar", liar.answer),
-            scorer=load_scorer(shipped_settings().verify),
+            scorer=answer_scorer(shipped_settings()),
             clock=lambda: 0.0,
         )
 
@@ -95,7 +94,9 @@ def test_no_lie_is_kept_and_every_lie_is_listed(ask: Any) -> None:
     kinds = Counter(kind for kind, _ in planted)
     assert len(planted) >= 50
     assert len(kinds) == 11
-    assert [one.text for one in answer.statements] == []
+    # What stands in their place are the sources' own sentences.
+    assert answer.is_quoted
+    assert not {one.text for one in answer.statements} & {text for _, text in planted}
     assert len(answer.unsupported) == len(planted)
     page = render_answer(answer)
     assert "Not supported by what was found" in page

@@ -12,11 +12,11 @@ from rag_assets.answering import (
     PaperQuestion,
     answer_from_json,
     answer_papers,
+    answer_scorer,
     render_answer,
     replay_answer,
     write_answer,
 )
-from rag_assets.judging import load_scorer
 from rag_assets.llm import ChatModel, ScriptedModel, load_chat_model, serve_script
 from rag_assets.retrieval import Retriever
 from rag_assets.retrieval.papers import Route
@@ -35,7 +35,10 @@ SCRIPT = script_of(
     {"turn": 2, **act("search_by_section", query=TRUE, doc_id="green-roofs-2024", k=1)},
     {
         "turn": 3,
-        "when": r"\[C4\] \[green-roofs-2024:\d+\]",
+        "when": (
+            r"\[Paper: Green roofs.*\n> Context \(Introduction\): .*\n"
+            r"> Retrieved Evidence \(Evaluation, green-roofs-2024:\d+\): \[C4\]"
+        ),
         **act("finish", answer=f"{TRUE} [C4]. {FALSE} [C4]. I think so.", sources=["C4"]),
     },
 )  # fmt: skip
@@ -43,8 +46,8 @@ SCRIPT = script_of(
 
 def ask(retriever: Retriever, model: ChatModel, **more: Any) -> Answer:
     return answer_papers(
-        retriever, ASKED, more.pop("limits", LIMITS), model=model,
-        scorer=load_scorer(shipped_settings().verify), clock=lambda: 0.0, **more,
+        retriever, more.pop("asked", ASKED), more.pop("limits", LIMITS), model=model,
+        scorer=answer_scorer(shipped_settings()), clock=lambda: 0.0, **more,
     )  # fmt: skip
 
 
@@ -66,6 +69,39 @@ def test_what_is_supported_is_kept_and_the_rest_is_listed(retriever: Retriever) 
     assert any("Nobody read" in one for one in answer.notices)
     stored = answer_from_json(json.loads(write_answer(answer)))
     assert write_answer(replay_answer(stored)) == write_answer(answer)
+
+
+def test_where_nothing_written_stands_the_sources_are_quoted(retriever: Retriever) -> None:
+    script = script_of(
+        {"turn": 1, **act("search_abstracts", query="irrigated roofs")},
+        {"turn": 2, **act("search_by_section", query=TRUE, doc_id="green-roofs-2024", k=1)},
+        {"turn": 3, **act("finish", answer=f"{FALSE} [C4].", sources=["C4"])},
+    )
+    asked = replace(ASKED, question="How much cooler were irrigated sedum roofs in dry spells?")
+    answer = ask(retriever, ScriptedModel(script), asked=asked)
+    assert answer.is_quoted
+    assert any("15.9" in one.text for one in answer.statements)
+    assert [one.text for one in answer.unsupported] == [f"{FALSE}."]
+    assert ["none is kept" in one for one in answer.notices[:2]] == [True, False]
+    assert answer.reader.name == "word for word"
+    stored = answer_from_json(json.loads(write_answer(answer)))
+    assert write_answer(replay_answer(stored)) == write_answer(answer)
+
+
+def test_a_search_that_was_made_is_refused(retriever: Retriever) -> None:
+    twice = {**act("search_abstracts", query="roofs")}
+    script = script_of(
+        {"turn": 1, **twice},
+        {"turn": 2, **twice},
+        {
+            "turn": 3,
+            "when": "called with these arguments before",
+            **act("finish", answer="", sources=[]),
+        },
+    )
+    answer = ask(retriever, ScriptedModel(script))
+    assert [step.action for step in answer.trace.steps][-1] == "finish"
+    assert write_answer(replay_answer(answer)) == write_answer(answer)
 
 
 def test_the_model_is_told_the_route(retriever: Retriever) -> None:
@@ -132,7 +168,7 @@ def test_a_single_search_leaves_the_model_to_finish(retriever: Retriever) -> Non
     single = replace(ASKED, question=TRUE, mode="single")
     answer = answer_papers(
         retriever, single, LIMITS, model=ScriptedModel(script),
-        scorer=load_scorer(shipped_settings().verify), clock=lambda: 0.0,
+        scorer=answer_scorer(shipped_settings()), clock=lambda: 0.0,
     )  # fmt: skip
     assert [step.action for step in answer.trace.steps] == ["search_by_section", "finish"]
     assert len(answer.statements) == 1

@@ -14,11 +14,11 @@ from rag_assets.answering import (
     PaperQuestion,
     answer_from_json,
     answer_papers,
+    answer_scorer,
     render_answer,
     replay_answer,
     write_answer,
 )
-from rag_assets.judging import load_scorer
 from rag_assets.model import DamagedFileError, UsageError
 from rag_assets.retrieval import Retriever
 from rag_assets.retrieval.papers import Route
@@ -33,7 +33,7 @@ NOTHING = PaperQuestion("What is the capital of France?", Route("TOPIC_SURVEY"))
 
 def ask(retriever: Retriever, asked: PaperQuestion, limits: Limits = LIMITS) -> Answer:
     return answer_papers(
-        retriever, asked, limits, model=None, scorer=load_scorer(shipped_settings().verify),
+        retriever, asked, limits, model=None, scorer=answer_scorer(shipped_settings()),
         clock=lambda: 0.0,
     )  # fmt: skip
 

@@ -92,7 +92,7 @@ def test_words_that_were_edited_are_told(
         replay_stored(made.json)
 
 
-@pytest.mark.parametrize("scorer", ["auto", "similarity", "coverage"])
+@pytest.mark.parametrize("scorer", ["auto", "similarity"])
 def test_a_scripted_model_of_the_settings_answers_and_a_lie_is_struck_out(
     own: Workspace, scorer: str
 ) -> None:

@@ -24,7 +24,7 @@ from rag_assets_tests.libraries import HASHING, build, make_workspace, write_raw
 from rag_assets_tests.parsing.made_up_office import make_docx, word_paragraph
 from rag_assets_tests.statutes.test_shelf import AMENDED, NEW, OLD
 
-SETTINGS = {**HASHING, "chunk": {"mode": "law"}, "verify": {"scorer": "coverage"}}
+SETTINGS = {**HASHING, "chunk": {"mode": "law"}, "verify": {"scorer": "similarity"}}
 DAY = date(2021, 1, 1)
 ROOT = Path(__file__).parents[2]
 ARCHIVE = (

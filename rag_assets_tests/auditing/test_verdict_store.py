@@ -66,7 +66,7 @@ def test_changed_source_has_exactly_its_verdicts_judged_again(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize(
-    "changes", [{"k": 3}, {"threshold": 0.6}, {"weak_threshold": 0.3}, {"scorer": "coverage"}]
+    "changes", [{"k": 3}, {"threshold": 0.6}, {"weak_threshold": 0.3}, {"scorer": "facts"}]
 )
 def test_other_settings_are_other_judgements(tmp_path: Path, changes: dict[str, object]) -> None:
     judged(TEXT, stored(tmp_path))

@@ -11,6 +11,7 @@ from rag_assets.model import ConfigurationError
 
 from .world import (
     SETTINGS,
+    LatinEncoder,
     Shelf,
     WordEncoder,
     audit_of,
@@ -143,33 +144,31 @@ def test_each_document_cited_by_a_sentence_gets_its_row_once() -> None:
     assert [(row.number, row.cites) for row in rows] == [(1, "wages"), (2, "工资")]
 
 
-def test_chinese_is_judged_by_shared_words_and_says_so() -> None:
-    audit = audit_of("改革之后工资上涨{#工资}。", [CHINESE])
+def test_a_sentence_that_the_model_cannot_read_is_unread_and_says_so() -> None:
+    audit = audit_of("改革之后工资上涨{#工资}。", [CHINESE], LatinEncoder())
     (row,) = audit.rows
-    assert (row.status, row.chunk_id) == ("OK", "工资:0")
+    assert (row.status, row.reason_code, row.chunk_id) == ("WEAK", "unread", "工资:0")
     assert row.quote == "改革之后工资上涨了百分之三。"
     assert row.scoring_note is not None
-    assert "words in common were counted" in row.scoring_note
-    assert any("words in common" in warning for warning in audit.warnings)
+    assert "words of the sentence: nothing was compared" in row.scoring_note
+    assert any("nothing was compared" in warning for warning in audit.warnings)
 
 
-def test_chinese_without_support_is_missing() -> None:
-    row = only("企鹅在南极冰面上繁殖{#工资}。", CHINESE)
-    assert row.status == "MISSING"
-    assert "words in common" in (row.scoring_note or "")
+def test_an_unreadable_sentence_without_support_is_no_more_than_unread() -> None:
+    (row,) = audit_of("企鹅在南极冰面上繁殖{#工资}。", [CHINESE], LatinEncoder()).rows
+    assert (row.status, row.reason_code, row.score) == ("WEAK", "unread", 0.0)
     assert row.suggested_query == "企鹅 南极冰面上繁殖"
-    assert row.passage is None  # no passage shares a word, so none is the nearest
 
 
-def test_unreadable_document_is_not_compared_by_meaning() -> None:
-    row = only("Wages rose by three percent {#工资}.", CHINESE)
-    assert row.status == "MISSING"
-    assert "words of the passages: words in common" in (row.scoring_note or "")
+def test_an_unreadable_document_is_unread() -> None:
+    (row,) = audit_of("Wages rose {#工资}.", [CHINESE], LatinEncoder()).rows
+    assert (row.status, row.reason_code) == ("WEAK", "unread")
+    assert "words of the passages: nothing was compared" in (row.scoring_note or "")
 
 
 def test_unreadable_passages_of_a_mixed_document_are_left_out_aloud() -> None:
     mixed = make_document("mixed", ["改革之后工资上涨。", "Wages rose after the reform."])
-    row = only("Wages rose after the reform {#mixed}.", mixed)
+    (row,) = audit_of("Wages rose after the reform {#mixed}.", [mixed], LatinEncoder()).rows
     assert (row.status, row.scored_by, row.chunk_id) == ("OK", "similarity", "mixed:1")
     assert row.scoring_note is not None
     assert row.scoring_note.endswith("1 of 2.")

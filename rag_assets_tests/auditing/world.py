@@ -18,7 +18,7 @@ from rag_assets.auditing import (
     verify_citations,
 )
 from rag_assets.model import PageBox
-from rag_assets.settings import EntailmentSettings, ReaderSettings, VerifySettings
+from rag_assets.settings import ReaderSettings, VerifySettings
 from rag_assets.statutes import StatuteCitation, UnknownLawError
 
 DIMENSION = 256
@@ -27,7 +27,6 @@ SETTINGS = VerifySettings(
     k=10,
     threshold=0.55,
     weak_threshold=0.40,
-    nli=EntailmentSettings(model=None, threshold=0.5, weak_threshold=0.25),
     llm=ReaderSettings(threshold=None, weak_threshold=None),
 )
 
@@ -36,7 +35,7 @@ _HAN = re.compile(r"[\u4e00-\u9fff]")
 
 
 class WordEncoder:
-    """Texts that share words point the same way. It knows no Chinese, like MiniLM."""
+    """Texts that share words, or Chinese characters, point the same way."""
 
     fingerprint = "hashed-words-256"
 
@@ -52,16 +51,25 @@ class WordEncoder:
         return self._encode(texts)
 
     def unknown_share(self, text: str) -> float:
-        unknown = len(_HAN.findall(text))
-        return unknown / max(unknown + len(_WORD.findall(text.lower())), 1)
+        return 0.0
 
     def _encode(self, texts: list[str]) -> NDArray[np.float32]:
         return np.stack([word_vector(text) for text in texts])
 
 
+class LatinEncoder(WordEncoder):
+    """The same without Chinese, like MiniLM."""
+
+    fingerprint = "hashed-latin-words-256"
+
+    def unknown_share(self, text: str) -> float:
+        unknown = len(_HAN.findall(text))
+        return unknown / max(unknown + len(_WORD.findall(text.lower())), 1)
+
+
 def word_vector(text: str) -> NDArray[np.float32]:
     vector = np.zeros(DIMENSION, dtype=np.float32)
-    for word in _WORD.findall(text.lower()):
+    for word in (*_WORD.findall(text.lower()), *_HAN.findall(text)):
         place = int.from_bytes(hashlib.sha256(word.encode()).digest()[:4], "big") % DIMENSION
         vector[place] += 1
     length = float(np.linalg.norm(vector))

@@ -33,13 +33,3 @@ def test_a_library_of_the_size_that_was_built_takes_what_it_took() -> None:
     # 10,000 papers at 1.67 processor seconds: 4.6 hours.
     hours = sum(map(float, row[2:5]))
     assert hours == pytest.approx(papers.seconds_per_document * 10**4 / 3600, rel=0.05)
-
-
-def test_writing_requests_are_told_and_paid_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    rows = []
-    for puts in (0.0, 100.0):
-        monkeypatch.setattr(cost, "PUTS_PER_DOCUMENT", puts)
-        rows.append(cost.cost_table(cost.PAPERS).splitlines()[-1].split(" | "))
-    assert rows[1][-1] == "10,000,000,000 |"
-    dollars = [float(row[9].replace(",", "")) for row in rows]
-    assert dollars[1] - dollars[0] == pytest.approx(50_000, rel=0.05)

@@ -10,9 +10,11 @@ import numpy as np
 import pytest
 import torch
 
-from benchmarks.reader import train
+from benchmarks.reader import train, train_finder
 from benchmarks.reader.changes import FRAMES, changed
+from benchmarks.reader.packing import Asked, layer_names, write_questions
 from benchmarks.reader.train import OUTPUTS, PairReader, area, loss_of, support_log_odds
+from benchmarks.reader.train_finder import Questions
 
 
 @pytest.mark.parametrize(
@@ -58,8 +60,6 @@ def test_the_area_counts_ties_half() -> None:
 
 
 def _encoder(hidden: int = 8, inner: int = 16, layers: int = 2) -> dict[str, np.ndarray]:
-    from benchmarks.reader.packing import layer_names
-
     dice = np.random.default_rng(1)
     sizes = {
         "intermediate.dense.weight": (inner, hidden), "intermediate.dense.bias": (inner,),
@@ -110,8 +110,8 @@ def test_training_goes_on_where_it_was_stopped(
         origin_names=np.array(["drafts"]),
     )
     given = Namespace(
-        examples=99, most_tokens=9, open_share=1.0, first_layer=1, epochs=2, batch=4, rate=1e-3,
-        every=5, most_aside=8, seed=7,
+        start=None, examples=99, most_tokens=9, open_share=1.0, first_layer=1, epochs=2, batch=4,
+        rate=1e-3, every=5, most_aside=8, seed=7,
     )  # fmt: skip
     looked = train.look
 
@@ -127,3 +127,37 @@ def test_training_goes_on_where_it_was_stopped(
     train.teach(tmp_path, tmp_path / "out", given)
     lines = (tmp_path / "out" / "curve.jsonl").read_text().splitlines()
     assert [json.loads(line)["step"] for line in lines] == [5, 10, 15, 16]
+    given.start = tmp_path / "out" / "weights.npz"
+    begun = train.begin(tmp_path, given).arrays()
+    with np.load(given.start) as taught:
+        assert {name for name in begun if not np.array_equal(begun[name], taught[name])} == set()
+        assert set(taught) == set(begun)
+
+
+def test_a_question_comes_nearer_to_what_answers_it(tmp_path: Path) -> None:
+    encoder = _encoder(layers=1) | {"rows": np.eye(5, 8, dtype=np.int8) * 3}
+    np.savez(tmp_path / "encoder.npz", **encoder)
+    texts = ["ask 1", "ask 2", "say 1", "say 2", "no 1", "no 2"]
+    ids = [[0, 1], [0, 2], [3, 1], [3, 2], [0, 1, 4], [0, 2, 4]]
+    asked = [
+        Asked("ask 1", ["say 1"], ["no 1", "say 2"], "b"),
+        Asked("ask 2", ["say 2"], ["no 2", "say 1"], "c"),
+        Asked("ask 2", ["say 2"], ["no 2", "say 1"], "f"),  # of the folds that are kept aside
+    ]
+    write_questions(tmp_path / "questions.npz", asked, texts, ids, np.arange(5))
+    questions = Questions(tmp_path / "questions.npz")
+    assert [questions.texts[place].tolist() for place in questions.wrong[1]] == [ids[5], ids[2]]
+    given = Namespace(
+        start=None, first_layer=0, epochs=40, batch=2, wrong=2, rate=1e-2, every=80, seed=7
+    )
+
+    def loss() -> float:
+        model = train.begin(tmp_path, given, dropout=0.0)
+        return train_finder.loss_of(
+            model, questions, np.arange(2), 2, np.random.default_rng(1), "cpu"
+        ).item()
+
+    before = loss()
+    train_finder.teach(tmp_path, tmp_path / "out", given)
+    given.start = tmp_path / "out" / "weights.npz"
+    assert loss() < before / 4

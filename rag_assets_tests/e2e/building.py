@@ -2,8 +2,7 @@
 
 `python -m rag_assets_tests.e2e.building ROOT NAMESPACE [kill|wait POINT]`, where POINT is
 `rename:<pattern>:<n>` (before the nth rename onto a path of the workspace that fits), `renamed:…`
-(just after it), `put:<pattern>:<n>` (after the nth object of such a key was put into a bucket),
-`before:<stage>` or `answered:<n>` (after a parsing worker's nth answer).
+(just after it), `before:<stage>` or `answered:<n>` (after a parsing worker's nth answer).
 A waiting build prints `waiting` and goes on when a line comes from standard input.
 """
 
@@ -22,7 +21,6 @@ from rag_assets.embedding.stage import refresh_embeddings
 from rag_assets.parsing.process import WorkerProcess
 from rag_assets.parsing.stage import refresh_parse_reports
 from rag_assets.publishing import PublishOutcome, publish
-from rag_assets.storage.s3 import S3Bucket
 from rag_assets.workspace import Namespace, Workspace, take_inventory
 
 
@@ -66,10 +64,6 @@ class Point:
         if kind == self.kind and fnmatch.fnmatchcase(name, self.pattern):
             self._count()
 
-    def reach_key(self, key: str) -> None:
-        if self.kind == "put" and fnmatch.fnmatchcase(key, self.pattern):
-            self._count()
-
     def reach_answer(self) -> None:
         if self.kind == "answered":
             self._count()
@@ -88,9 +82,9 @@ class Point:
 
 
 def install(point: Point) -> None:
-    """Let every rename and put of this process, and a worker's answers, pass by the point."""
+    """Let every rename of this process, and a worker's answers, pass by the point."""
     real_replace, real_rename = Path.replace, Path.rename
-    real_receive, real_put = WorkerProcess._receive, S3Bucket.put
+    real_receive = WorkerProcess._receive
 
     def watched(real: Callable[..., Path]) -> Callable[..., Path]:
         def rename(self: Path, target: Path) -> Path:
@@ -106,12 +100,6 @@ def install(point: Point) -> None:
         point.reach_answer()
         return message
 
-    def put(self: S3Bucket, key: str, *content: Any) -> str | None:
-        version = real_put(self, key, *content)
-        point.reach_key(key)
-        return version
-
-    S3Bucket.put = put  # type: ignore[assignment, method-assign]
     Path.replace = watched(real_replace)  # type: ignore[method-assign]
     Path.rename = watched(real_rename)  # type: ignore[method-assign]
     WorkerProcess._receive = receive  # type: ignore[method-assign]

@@ -20,7 +20,7 @@ Rag = Callable[..., Result]
 ROOFS = "# Roofs of towns\n\nA green roof was 7 degrees cooler than bitumen at noon.\n"
 LEAF = "# Leaves\n\nStomata close when the air around a leaf is dry.\n"
 DRAFT = "Stomata close when the air is dry {#leaf}. Roofs are cool {#roofs}. Leaves {#leaf}.\n"
-SETTINGS = {**HASHING, "verify": {"scorer": "coverage"}}
+SETTINGS = {**HASHING, "verify": {"scorer": "similarity"}}
 INGEST = "rag ingest --namespace thesis"
 AUDIT = "rag verify-citations drafts/chapter.md"
 

@@ -66,7 +66,7 @@ def run(*arguments: object) -> str:
 
 
 def test_thresholds_are_kept_for_this_machine(reader: Stand, tmp_path: Path) -> None:
-    said = run(drafts(tmp_path), "--scorer", "llm", "--share", "0.5")
+    said = run(drafts(tmp_path), "--scorer", "llm", "--wrong", "0.5")
     fit = find_fit(FINGERPRINT)
     assert fit is not None
     assert fit.ok_supported >= 0.5
@@ -75,12 +75,12 @@ def test_thresholds_are_kept_for_this_machine(reader: Stand, tmp_path: Path) -> 
 
 
 def test_a_dry_run_keeps_nothing(reader: Stand, tmp_path: Path) -> None:
-    assert "kept" not in run(drafts(tmp_path), "--dry-run", "--share", "0.5")
+    assert "kept" not in run(drafts(tmp_path), "--dry-run", "--wrong", "0.5")
     assert find_fit(FINGERPRINT) is None
 
 
 def test_with_sources_the_reader_sees_what_is_found_in_them(reader: Stand, tmp_path: Path) -> None:
-    run(drafts(tmp_path), "--sources", tmp_path, "--share", "0.5")
+    run(drafts(tmp_path), "--sources", tmp_path, "--wrong", "0.5")
     assert set(reader.shown) == {"In every plot wheat was grown."}
     fit = find_fit(FINGERPRINT)
     assert fit is not None and "what was found of them" in fit.data
@@ -94,7 +94,7 @@ def test_what_a_reader_does_not_answer_is_counted(reader: Stand, tmp_path: Path)
             "label": "NOT", "paper": "a.md", "evidence": ["b"],
         }  # fmt: skip
         more.write("\n" + json.dumps(row))
-    assert "not answered" in run(file, "--dry-run", "--share", "0.5")
+    assert "not answered" in run(file, "--dry-run", "--wrong", "0.5")
 
 
 @pytest.mark.parametrize(
@@ -114,7 +114,7 @@ def test_a_scorer_that_compares_has_nothing_to_calibrate(
 ) -> None:
     monkeypatch.setenv("RAG_MODELS", str(tmp_path))
     config = tmp_path / "config.yaml"
-    config.write_text("verify: {scorer: coverage}\n", encoding="utf-8")
+    config.write_text("verify: {scorer: similarity}\n", encoding="utf-8")
     found = CliRunner().invoke(
         build_cli(), ["calibrate", str(drafts(tmp_path)), "--config", str(config)]
     )

@@ -85,11 +85,16 @@ def test_a_line_that_is_no_row_is_named(tmp_path: Path) -> None:
 def test_files_are_judged_by_set(tmp_path: Path) -> None:
     file = tmp_path / "small.jsonl"
     rows = [
-        {"claim": "Cats sleep", "evidence": ["Cats sleep a lot."], "label": "SUPPORT", "set": "a"},
+        {
+            "claim": "Cats sleep nearly all day",
+            "evidence": ["Cats sleep nearly all day."],
+            "label": "SUPPORT",
+            "set": "a",
+        },
         {"claim": "Dogs bark", "evidence": ["Rain fell."], "label": "REFUTE", "set": "b"},
     ]
     file.write_text("\n".join(map(json.dumps, rows)))
-    report = evaluate_claims([file], shipped_settings(None), "coverage")
+    report = evaluate_claims([file], shipped_settings(None), "facts")
     assert report.metrics["macro_f1"] == 1
     assert report.counts == {"files": 1, "sets": 2, "rows": 2}
     assert set(report.to_json()["by_set"]) == {"a", "b"}
@@ -101,7 +106,7 @@ def test_the_command_prints_and_writes_the_figures(tmp_path: Path) -> None:
     file, out = tmp_path / "rows.jsonl", tmp_path / "out.json"
     file.write_text('{"claim": "Cats sleep", "evidence": ["Cats sleep."], "label": "SUPPORT"}\n')
     run = CliRunner().invoke(
-        build_cli(), ["eval", "claims", str(file), "--scorer", "coverage", "--json", str(out)]
+        build_cli(), ["eval", "claims", str(file), "--scorer", "facts", "--json", str(out)]
     )
     assert run.exit_code == 0, run.output
     stored = json.loads(out.read_text(encoding="utf-8"))

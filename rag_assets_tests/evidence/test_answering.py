@@ -18,13 +18,12 @@ from rag_assets.evidence import (
     render_pack,
     replay,
 )
-from rag_assets.evidence.answer_weights import (
-    MATCH_FEATURES,
-    SENTENCE_FEATURES,
-    load_answer_weights,
+from rag_assets.evidence.answering import (
+    FoundParent,
+    choose_answers,
+    judge_match,
+    read_parents,
 )
-from rag_assets.evidence.answering import FoundParent, choose_answers, read_parents
-from rag_assets.evidence.matching import judge_match
 from rag_assets.evidence.page import render_page
 from rag_assets.retrieval import Hit
 from rag_assets.workspace import Workspace
@@ -56,6 +55,24 @@ def parent(
 def quoted(question: str, *found: FoundParent) -> list[str | None]:
     answers = choose_answers(found, read_parents(question, found))
     return [one.hit.text[one.start : one.end] if one is not None else None for one in answers]
+
+
+@pytest.mark.parametrize(
+    ("most_words", "wanted"),
+    [
+        (0, ROOF),
+        (20, f"{ROOF} Grass roofs were 9 degrees cooler than bitumen."),
+        (60, f"Rents held steady. {ROOF} Grass roofs were 9 degrees cooler than bitumen."),
+    ],
+)
+def test_a_quote_goes_on_while_its_words_last(most_words: int, wanted: str) -> None:
+    row = "| roof | cooler |\n|---|---|\n| sedum | 16 |"
+    text = f"Rents held steady. {ROOF} Grass roofs were 9 degrees cooler than bitumen."
+    found = parent(text, row, "It rained in May.")
+    read = read_parents("How much cooler were sedum roofs than bitumen?", [found])
+    (answer,) = choose_answers([found], read, most_words)
+    assert answer is not None
+    assert answer.hit.text[answer.start : answer.end] == wanted
 
 
 def test_sentence_that_answers_is_quoted() -> None:
@@ -132,14 +149,6 @@ def test_quote_is_a_trimmed_piece_of_one_of_the_parents_passages(
             assert words == words.strip()
 
 
-def test_weights_are_those_of_the_features() -> None:
-    weights = load_answer_weights()
-    assert weights.sentences.shape == (len(SENTENCE_FEATURES),)
-    assert weights.match.shape == (len(MATCH_FEATURES),)
-    assert 0 < weights.threshold < 1
-    assert weights.provenance["script"] == "benchmarks/fit_answering.py"
-
-
 def _match(question: str, *found: FoundParent) -> float:
     return judge_match(question, read_parents(question, found), is_named=False).likelihood
 
@@ -162,12 +171,14 @@ def test_nothing_found_is_no_match_and_a_named_article_is_one() -> None:
     assert judge_match("roofs", nothing, is_named=True).is_good
 
 
-def test_best_answer_stands_first_and_the_others_keep_their_order(library: Workspace) -> None:
-    pack = make_pack(library, Question(question="Why are white roofs cool?"))
+def test_items_stand_in_the_order_of_the_one_score_that_is_shown(library: Workspace) -> None:
+    pack = make_pack(library, Question(question="How much cooler than bitumen were sedum roofs?"))
     assert [item.rank for item in pack.items] == [*range(1, len(pack.items) + 1)]
-    assert "reflect sunlight" in pack.items[0].exact_quote
-    scores = [item.retrieval_score for item in pack.items[1:]]
+    assert "16.7 degrees cooler" in pack.items[0].exact_quote
+    scores = [item.retrieval_score for item in pack.items]
     assert scores == sorted(scores, reverse=True)
+    assert pack.match is not None
+    assert scores[0] == pack.match.likelihood
 
 
 def test_question_about_another_subject_has_no_good_match(library: Workspace) -> None:

@@ -1,8 +1,7 @@
 import pytest
 
-from rag_assets.finding import FEATURES, EvidenceFinder, OpenDocument, load_weights, text_size
-from rag_assets.finding.facts import split_facts
-from rag_assets.finding.numbers import read_values
+from rag_assets.finding import EvidenceFinder, OpenDocument, text_size
+from rag_assets.finding.finder import split_facts
 from rag_assets_tests.finding.test_sentences import Passage
 
 TEXTS = (
@@ -98,32 +97,6 @@ def test_statement_without_words_is_answered_all_the_same(
     finder: EvidenceFinder, statement: str
 ) -> None:
     assert all(0 <= window.share <= 1 for window in opened(finder).find(statement))
-
-
-def test_weights_are_those_of_the_features() -> None:
-    weights = load_weights()
-    assert weights.weights.shape == (len(FEATURES),)
-    assert weights.provenance["script"] == "benchmarks/fit_finding.py"
-
-
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [
-        ("12 percent", "12%"),
-        ("a share of 45 %", "a share of 0.45"),
-        ("twelve patients", "12 patients"),
-        ("1,204 rows", "1204 rows"),
-        ("三十日", "30日"),
-        ("1.234", "1.23"),
-        ("两万元", "20000元"),
-    ],
-)
-def test_equal_numbers_find_one_another(one: str, other: str) -> None:
-    assert read_values(one).share_in(read_values(other)) == 1.0
-
-
-def test_other_numbers_do_not() -> None:
-    assert read_values("12 patients").share_in(read_values("21 patients")) == 0.0
 
 
 def test_one_fact_is_not_divided() -> None:

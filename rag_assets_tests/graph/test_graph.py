@@ -8,14 +8,11 @@ import pytest
 import yaml
 
 from rag_assets.assets import build_namespace_assets
-from rag_assets.knowledge import RetrieveConfig
-from rag_assets.knowledge.config import retrieve_settings
 from rag_assets.model import ConfigurationError
 from rag_assets.publishing.catalogue import catalogue_name, open_catalogue, read_table
 from rag_assets.publishing.entity_schemas import GRAPH_SCHEMAS
 from rag_assets.retrieval import Retriever, SearchFilters, explain_hit
 from rag_assets.retrieval.explaining import explain
-from rag_assets.settings import GraphMode
 from rag_assets.storage import current_folder, read_manifest
 from rag_assets.workspace import Namespace, Workspace, shipped_settings
 from rag_assets_tests.laws.driver import SMALL, build, make_workspace, put, state_of
@@ -176,67 +173,16 @@ def test_listed_names_lead_across_spellings_and_relisting_finds_anew(
             assert all(chunk.startswith("acid:") for chunk in scored)
 
 
-def test_modes_walk_through_passages_or_through_sentences_by_the_questions_words(
-    tmp_path: Path,
-) -> None:
-    made = make_workspace(tmp_path / "library", lib=ON)
-    life = (
-        "Once Ada Karr was born in Tarn Vale. Then Ada Karr drew a map of Port Osk. In Lower Wen "
-    )
-    put(made, "evidence/life.md", f"{life} it rained.\n")
-    for name, place in (("vale", "Tarn Vale"), ("port", "Port Osk"), ("wen", "Lower Wen")):
-        put(made, f"evidence/{name}.md", f"Many ships once came to {place} with Zed Quill.\n")
-    build(made.namespace("lib"))
-    with Retriever(made, ["lib"]) as retriever:
-        (reader,) = retriever.readers
-        graph = reader.entity_graph
-        assert graph is not None
-
-        def found(question: str, mode: GraphMode) -> dict[str, float]:
-            return {
-                chunk.split(":")[0]: score for chunk, score in graph.scores(question, mode).items()
-            }
-
-        born, drew = "Where was Ada Karr born?", "Of what did Ada Karr draw a map?"
-        # A passage does not tell what is asked for; a sentence does, in the question's words.
-        local = found(born, "local")
-        assert local == found(drew, "local")
-        assert local["vale"] == local["port"]
-        for mode in ("global", "mix"):
-            assert found(born, mode)["vale"] > found(born, mode)["port"]
-            assert found(drew, mode)["vale"] < found(drew, mode)["port"]
-        lead = {mode: _lead(found(born, mode)) for mode in ("local", "mix", "global")}
-        assert lead["local"] == 0 < lead["mix"] < lead["global"]
-        (chunk,) = (chunk for chunk in graph.chunk_ids if chunk.startswith("vale:"))
-        told = {"entities": ["Ada Karr", "Tarn Vale"], "sentences": 1}
-        assert graph.explain(born, chunk, "global") == told
-        # No sentence names it beside another: there is nothing to walk through.
-        put(made, "evidence/alone.md", "It snowed in Far Dell.\n")
-    build(made.namespace("lib"))
-    with Retriever(made, ["lib"]) as retriever:
-        (reader,) = retriever.readers
-        assert reader.entity_graph is not None
-        scored = {mode: reader.entity_graph.scores("Is it cold in Far Dell?", mode)
-                  for mode in ("local", "global", "mix")}  # fmt: skip
-        assert scored["global"] == {}
-        assert scored["local"] == scored["mix"] != {}
-
-
-def _lead(scores: dict[str, float]) -> float:
-    return scores["vale"] - scores["port"]
-
-
-@pytest.mark.parametrize("mode", ["local", "global"])
-def test_a_request_names_the_mode(workspace: Workspace, mode: GraphMode) -> None:
+def test_hits_carry_the_score_of_the_walk(workspace: Workspace) -> None:
     build(workspace.namespace("lib"))
-    settings = retrieve_settings(shipped_settings().retrieve, RetrieveConfig(graph=mode))
-    with Retriever(workspace, ["lib"], settings) as retriever:
+    with Retriever(workspace, ["lib"]) as retriever:
         (reader,) = retriever.readers
         graph = reader.entity_graph
         assert graph is not None
-        assert graph.scores(QUESTION) != graph.scores(QUESTION, "global")
         hits = {hit.chunk_id: hit for hit in retriever.retrieve(QUESTION).hits}
-        for chunk, score in graph.scores(QUESTION, mode).items():
+        scores = graph.scores(QUESTION)
+        assert scores
+        for chunk, score in scores.items():
             assert hits[chunk].scores["graph"] == score
 
 

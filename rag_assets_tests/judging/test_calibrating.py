@@ -34,25 +34,35 @@ def rows_of(supported: float, unsupported: float, count: int = 60) -> list[Label
     return made
 
 
-def fitted(rows: list[LabelledScore], share: float = 0.5) -> ReaderFit:
-    return fit_reader(rows, fingerprint="f" * 64, model="m", data="made up", ok_share=share)
+def fitted(rows: list[LabelledScore], wrong: float = 0.25) -> ReaderFit:
+    return fit_reader(rows, fingerprint="f" * 64, model="m", data="made up", most_wrong=wrong)
 
 
-def test_the_threshold_lets_the_share_of_supported_sentences_pass_that_was_asked_for() -> None:
+def test_the_threshold_lets_no_more_unsupported_sentences_pass_than_was_asked_for() -> None:
     rows = rows_of(2.0, -2.0)
     fit = fitted(rows)
     said = hold_back(rows)
     assert shares_from(said, fit.ok) == pytest.approx(
         (fit.ok_supported, fit.ok_unsupported), abs=1e-3
     )
-    assert fit.ok_supported >= 0.5 > shares_from(said, fit.ok + 0.01)[0]
-    assert fit.ok_unsupported < fit.ok_supported
-    assert fit.weak <= fit.ok
+    assert fit.ok_unsupported <= 0.25 < shares_from(said, fit.ok - 0.01)[1]
+    assert fit.ok_supported > fit.ok_unsupported
+
+
+def test_what_is_missing_is_unsupported_often_enough() -> None:
+    rows = rows_of(2.0, -2.0)
+    assert fitted(rows).weak == 0.0  # one in five of the low scores is supported
+    sure = [row for row in rows if (row.logit > 0) == (row.label == "SUPPORTED")]
+    fit = fitted(sure)
+    below = [row for row in hold_back(sure) if row.probability < fit.weak]
+    assert 0 < fit.weak <= fit.ok
+    assert below
+    assert all(row.label == "NOT" for row in below)
 
 
 def test_a_larger_share_gives_a_threshold_that_is_no_higher() -> None:
     rows = rows_of(2.0, -2.0)
-    assert fitted(rows, 0.9).ok <= fitted(rows, 0.3).ok
+    assert fitted(rows, 0.5).ok <= fitted(rows, 0.3).ok
 
 
 def test_probabilities_of_a_fit_are_nearer_to_shares_than_bare_scores() -> None:

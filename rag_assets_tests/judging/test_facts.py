@@ -114,6 +114,9 @@ def test_a_number_of_another_row_or_group_differs(
         # It says both numbers: the sentence that shares more tells of the other.
         ("At 58 % survival lay above the 50 % of low interest.",
          ["Survival was 58 %.", "The survival of low interest was 50 %, of interest 65 %."]),
+        # Lower by so much is no level.
+        ("夜间树冠覆盖率高的街道平均风速低28%。",
+         ["覆盖率在50%以上的两条街道，夜间平均风速比覆盖率在20%以下的两条街道低28%。"]),
     ],
 )  # fmt: skip
 def test_a_number_that_stands_with_its_own_words_differs_from_nothing(

@@ -196,7 +196,7 @@ def test_llm_without_a_model_says_what_to_do() -> None:
 def test_auto_reads_with_a_model_and_does_without() -> None:
     chat = LocalScript({})
     assert load_scorer(settings("auto"), chat=chat).name == "llm"
-    assert load_scorer(settings("auto")).name == "facts"
+    assert load_scorer(settings("auto")).name == "reader"
 
 
 def test_thresholds_of_the_settings_are_told() -> None:

@@ -48,7 +48,6 @@ def verify(**changes: object) -> VerifySettings:
 
 SCORERS = {
     "similarity": lambda: load_scorer(verify(scorer="similarity"), LetterEncoder()),
-    "coverage": lambda: load_scorer(verify(scorer="coverage")),
     "facts": lambda: load_scorer(verify(scorer="facts")),
 }
 
@@ -86,28 +85,42 @@ def test_status_follows_the_score(scorer: Scorer) -> None:
 @settings(deadline=None, max_examples=60)
 @given(st.text(min_size=1, max_size=60), st.text(min_size=1, max_size=60))
 def test_any_texts_get_a_finite_score(claim: str, text: str) -> None:
-    for name in ("coverage", "similarity"):
-        (judgement,) = SCORERS[name]().judge([(claim, [passage(text)])])
+    for make in SCORERS.values():
+        (judgement,) = make().judge([(claim, [passage(text)])])
         assert math.isfinite(judgement.score)
         assert 0 <= judgement.score <= 1
 
 
-def test_what_similarity_cannot_read_is_counted_by_words() -> None:
-    scorer = load_scorer(verify(scorer="similarity"), LetterEncoder())
-    (judgement,) = scorer.judge([("产量上升", [passage("产量上升了")])])
+@pytest.mark.parametrize(
+    ("claim", "text", "what"),
+    [("产量上升", "产量上升了", "sentence"), ("Yields rose.", "产量上升了", "passages")],
+)
+def test_what_similarity_cannot_read_is_unread_and_names_another_scorer(
+    claim: str, text: str, what: str
+) -> None:
+    (judgement,) = SCORERS["similarity"]().judge([(claim, [passage(text)])])
+    assert (judgement.status, judgement.reason_code, judgement.score) == ("WEAK", "unread", 0.0)
     assert judgement.note is not None
-    assert judgement.status == "OK"
+    assert f"does not know the words of the {what}" in judgement.note
+    assert "verify.scorer to llm" in judgement.note
+
+
+def test_numbers_are_compared_where_the_words_cannot_be_read() -> None:
+    (judgement,) = SCORERS["similarity"]().judge(
+        [("产量上升了12%。", [passage("产量上升了15%。")])]
+    )
+    assert (judgement.status, judgement.reason_code) == ("WEAK", "facts_differ")
 
 
 def test_the_thresholds_of_the_specification_say_so() -> None:
-    scorer = load_scorer(verify(scorer="coverage"))
+    scorer = SCORERS["similarity"]()
     assert (scorer.thresholds.ok, scorer.thresholds.weak) == (0.55, 0.40)
     assert scorer.thresholds.ok_origin == "spec 000 default"
 
 
 def test_weak_above_ok_is_an_error() -> None:
     with pytest.raises(ConfigurationError, match="weak_threshold"):
-        load_scorer(verify(scorer="coverage", threshold=0.3))
+        load_scorer(verify(scorer="similarity", threshold=0.3), LetterEncoder())
 
 
 def test_similarity_without_a_model_is_an_error_that_says_what_to_do() -> None:

@@ -56,5 +56,5 @@ def test_other_words_for_the_same_are_no_difference(one: str, other: str) -> Non
 
 def test_molecules_are_known_by_systematic_names_and_words_like_them_are_none() -> None:
     named = named_substances("Glycerol and 1,4-butanediol replaced thioacetamide.")
-    assert named == {"molecule:glycerol", "molecule:4-butanediol", "molecule:thioacetamide"}
+    assert named == {"molecule:glycerol", "molecule:1,4-butanediol", "molecule:thioacetamide"}
     assert named_substances("We examine the control of each protocol.") == frozenset()

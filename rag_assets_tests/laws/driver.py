@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import yaml
 
@@ -32,7 +32,7 @@ from rag_assets.publishing import PublishOutcome, collect, list_documents, publi
 from rag_assets.publishing.catalogue import catalogue_name, open_catalogue, read_table
 from rag_assets.publishing.table_digest import digest_table
 from rag_assets.retrieval import Reader, SearchFilters
-from rag_assets.settings import GraphMode, ParseSettings
+from rag_assets.settings import ParseSettings
 from rag_assets.storage import current_folder, read_manifest, read_rows
 from rag_assets.workspace import (
     InventoryOutcome,
@@ -43,7 +43,6 @@ from rag_assets.workspace import (
     require_inventory,
     take_inventory,
 )
-from rag_assets_tests.storage.buckets import keep_in
 
 # In the order of the assets.
 STAGES = (
@@ -157,10 +156,7 @@ def build(
 
 
 def clean_build(namespace: Namespace, root: Path) -> Namespace:
-    """Build a copy that has raw/, the configuration and the journal, and nothing else.
-
-    It keeps what is derived on its disk, wherever the other one does.
-    """
+    """Build a copy that has raw/, the configuration and the journal, and nothing else."""
     source = namespace.workspace.root
     root.mkdir(parents=True)
     for name in ("raw", "namespaces", "config.yaml", "meta/journal"):
@@ -169,7 +165,7 @@ def clean_build(namespace: Namespace, root: Path) -> Namespace:
             shutil.copytree(origin, root / name, copy_function=shutil.copy2, symlinks=True)
         elif origin.exists():
             shutil.copy2(origin, root / name)
-    clean = keep_in(root, None).namespace(namespace.name)
+    clean = Workspace.open(root).namespace(namespace.name)
     build(clean)
     return clean
 
@@ -271,9 +267,8 @@ def search_results(
                         model.fingerprint, vector, 20, filters
                     )
                 if reader.entity_graph is not None:
-                    for mode in get_args(GraphMode):
-                        walked = reader.entity_graph.scores(question, mode)
-                        found[f"entities, {mode}, {question}"] = sorted(walked.items())
+                    walked = reader.entity_graph.scores(question)
+                    found[f"entities, {question}"] = sorted(walked.items())
                 for searcher, hits in ranked.items():
                     found[f"{searcher}, {citable_only}, {question}"] = [
                         (hit.chunk_id, round(score, 6)) for hit, score in hits

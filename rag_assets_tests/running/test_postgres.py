@@ -13,7 +13,7 @@ import dagster as dg
 import pytest
 import yaml
 
-from rag_assets.assets.options import ENCODERS
+from rag_assets.assets.options import ENCODERS, publishers
 from rag_assets.definitions import build_definitions
 from rag_assets.model import ConfigurationError, StorageError, UsageError
 from rag_assets.running import ingest, materialize_stages, open_instance
@@ -26,6 +26,7 @@ HOME_FILE = "meta/dagster/dagster.yaml"
 NAMES = ("HOST", "PORT", "DB", "USERNAME", "PASSWORD")
 NAMESPACES = [f"library_{number}" for number in range(10)]
 PROCESSES = 4
+INDEXES = ("first_index", "search_index")
 # A run each; no file has passages yet, so that Dagster's work is all that is done.
 RUNS = (("inventory", "raw_files"), ("embeddings",))
 MATERIALIZE = """
@@ -114,7 +115,7 @@ def test_a_file_for_a_team_to_which_something_was_added_is_still_one(tmp_path: P
     assert (tmp_path / HOME_FILE).read_text() == added
 
 
-def test_what_encodes_documents_is_of_a_pool_that_the_file_for_a_team_limits(
+def test_what_encodes_or_publishes_is_of_a_pool_that_the_file_for_a_team_limits(
     tmp_path: Path,
 ) -> None:
     workspace = make_workspace(tmp_path, one={}, other={})
@@ -124,9 +125,12 @@ def test_what_encodes_documents_is_of_a_pool_that_the_file_for_a_team_limits(
         for asset in build_definitions(workspace).assets or ()
         if isinstance(asset, dg.AssetsDefinition) and asset.is_executable
     }
-    limited = {key for key, pool in pools.items() if pool}
-    assert limited == {"one/embeddings", "other/embeddings", "retrieval_evaluations"}
-    assert {pools[key] for key in limited} == {ENCODERS}
+    limited = {key: pool for key, pool in pools.items() if pool}
+    encoding = ("one/embeddings", "other/embeddings", "retrieval_evaluations")
+    publishing = [(name, f"{name}/{a}") for name in ("one", "other") for a in INDEXES]
+    assert limited == dict.fromkeys(encoding, ENCODERS) | {
+        key: publishers(name) for name, key in publishing
+    }
     team = yaml.safe_load(shipped_file("dagster-team.yaml").read_text())
     assert team["concurrency"]["pools"] == {"granularity": "op", "default_limit": 1}
 

@@ -1,7 +1,7 @@
-"""Two object servers of the tests' own: moto, which simulates S3, and SeaweedFS, which stores.
+"""Object stores of the tests' own: a folder behind pyarrow's file systems, and SeaweedFS.
 
-Each is started when a test first asks for it, on free ports of this machine, in a folder that goes
-with it. `bucket_url` is what most tests want: a place of the test's own, on either server.
+SeaweedFS is started when a test first asks for it, on free ports of this machine, in a folder that
+goes with it. `store_url` is what tests want: a place of the test's own, on each in turn.
 """
 
 import json
@@ -10,21 +10,21 @@ import secrets
 import shutil
 import socket
 import subprocess
-import sys
 import tempfile
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, distribution
-from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
 import pytest
+from pyarrow.fs import FileSystem, LocalFileSystem, S3FileSystem, SubTreeFileSystem
+
+from rag_assets.storage import object_store
 
 BUCKET = "tests"
-_INSTALL = "`pip install 'rag-assets[platform,s3]'`"
+_INSTALL = "`pip install 'rag-assets[platform]'`"
 # A first start on a slow machine beside other work; reached only where the server hangs.
 _START_SECONDS = 120
 
@@ -33,7 +33,6 @@ _START_SECONDS = 120
 class ObjectServer:
     """Where a server listens, and the keys of a user who may use its bucket and make none."""
 
-    name: str
     url: str
     user: str = "rag"
     secret: str = field(default_factory=secrets.token_hex)
@@ -51,60 +50,12 @@ class ObjectServer:
             "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
         }
 
-    def client(self) -> Any:
-        """Return a client that does not pass through the code that is tested."""
-        import boto3
-
-        return boto3.session.Session().client(
-            "s3", endpoint_url=self.url, region_name="us-east-1", aws_access_key_id=self.user,
-            aws_secret_access_key=self.secret,
+    def files(self) -> S3FileSystem:
+        """Return its buckets as folders."""
+        return S3FileSystem(
+            endpoint_override=self.url, region="us-east-1", access_key=self.user,
+            secret_key=self.secret, allow_bucket_creation=True,
         )  # fmt: skip
-
-
-@contextmanager
-def using(server: ObjectServer, url: str | None = None) -> Iterator[None]:
-    """Let clients that are made meanwhile find that server, at another address if one is given."""
-    with pytest.MonkeyPatch.context() as patch:
-        for name in [name for name in os.environ if name.startswith("AWS_")]:
-            patch.delenv(name)
-        for name, value in server.environment.items():
-            patch.setenv(name, value)
-        patch.setenv("AWS_ENDPOINT_URL_S3", url or server.url)
-        yield
-
-
-def fresh_url() -> str:
-    """Return a place in the bucket of a server that nobody else uses."""
-    return f"s3://{BUCKET}/{secrets.token_hex(6)}"
-
-
-# moto looks at a condition and stores the object in two steps, and takes requests in threads: of
-# six writers of one key two have won, in one of 25 rounds where threads were switched often.
-_MOTO = """
-import sys, threading
-from moto.moto_server.werkzeug_app import DomainDispatcherApplication
-from moto.server import main
-
-lock, answer = threading.Lock(), DomainDispatcherApplication.__call__
-
-def answer_alone(self, environ, start_response):
-    with lock:
-        return answer(self, environ, start_response)
-
-DomainDispatcherApplication.__call__ = answer_alone
-main(sys.argv[1:])
-"""
-
-
-@contextmanager
-def running_moto() -> Iterator[ObjectServer]:
-    """Yield moto's server, which keeps everything in memory; it ends with the block."""
-    (port,) = _free_ports(1)
-    command = [sys.executable, "-c", _MOTO, "-H", "127.0.0.1", "-p", str(port)]
-    with _running(command, "Running on", os.environ):
-        server = ObjectServer("moto", f"http://127.0.0.1:{port}")
-        server.client().create_bucket(Bucket=BUCKET)
-        yield server
 
 
 @contextmanager
@@ -113,7 +64,7 @@ def running_seaweedfs() -> Iterator[ObjectServer]:
     folder = Path(tempfile.mkdtemp(prefix="rag-seaweedfs-"))
     ports = dict(zip(_SEAWEEDFS_PORTS, _free_ports(len(_SEAWEEDFS_PORTS)), strict=True))
     url = f"http://127.0.0.1:{ports['s3.port']}"
-    admin, user = ObjectServer("seaweedfs", url, "admin"), ObjectServer("seaweedfs", url)
+    admin, user = ObjectServer(url, "admin"), ObjectServer(url)
     rights = ["Read", "Write", "List", "Tagging"]
     identities = [
         {
@@ -136,7 +87,7 @@ def running_seaweedfs() -> Iterator[ObjectServer]:
     with ExitStack() as stack:
         stack.callback(shutil.rmtree, folder)
         stack.enter_context(_running(command, "Start Seaweed S3 API Server", {"HOME": str(folder)}))
-        admin.client().create_bucket(Bucket=BUCKET)
+        admin.files().create_dir(BUCKET)
         yield user
 
 
@@ -155,15 +106,9 @@ def seaweedfs_program() -> Path | None:
     return next(found, None)
 
 
-def why_not(name: str) -> str | None:
-    """Return why a server cannot be started here, None where it can."""
-    if find_spec("boto3") is None:
-        return f"boto3 is not installed: {_INSTALL}"
-    if name == "moto" and not all(map(find_spec, ("moto", "flask", "flask_cors"))):
-        return f"moto is not installed: {_INSTALL}"
-    if name == "seaweedfs" and seaweedfs_program() is None:
-        return f"SeaweedFS is not installed: {_INSTALL}"
-    return None
+def why_not() -> str | None:
+    """Return why SeaweedFS cannot be started here, None where it can."""
+    return None if seaweedfs_program() else f"SeaweedFS is not installed: {_INSTALL}"
 
 
 def _free_ports(number: int) -> list[int]:
@@ -205,38 +150,34 @@ def _running(command: list[str], sign: str, environment: Mapping[str, str]) -> I
         reading.join()
 
 
-_RUNNING = {"moto": running_moto, "seaweedfs": running_seaweedfs}
-
-
-def _start(name: str) -> Iterator[ObjectServer]:
-    problem = why_not(name)
-    if problem is not None:
-        pytest.skip(problem)
-    with _RUNNING[name]() as server:
-        yield server
-
-
-@pytest.fixture(scope="session")
-def moto_server() -> Iterator[ObjectServer]:
-    """Return the session's moto."""
-    yield from _start("moto")
-
-
 @pytest.fixture(scope="session")
 def seaweedfs_server() -> Iterator[ObjectServer]:
     """Return the session's SeaweedFS."""
-    yield from _start("seaweedfs")
-
-
-@pytest.fixture(params=sorted(_RUNNING))
-def object_server(request: pytest.FixtureRequest) -> Iterator[ObjectServer]:
-    """Return each server in turn; clients that the test makes find it."""
-    server = request.getfixturevalue(f"{request.param}_server")
-    with using(server):
+    problem = why_not()
+    if problem is not None:
+        pytest.skip(problem)
+    with running_seaweedfs() as server:
         yield server
 
 
-@pytest.fixture
-def bucket_url(object_server: ObjectServer) -> str:
-    """Return a place of the test's own, on each server in turn."""
-    return fresh_url()
+@pytest.fixture(params=["folder", "seaweedfs"])
+def store_url(
+    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> str:
+    """Return a place of the test's own, on each object store in turn."""
+    prefix = secrets.token_hex(6)
+    if request.param == "folder":
+        folder = tmp_path / "object-store"
+
+        def open_files(url: str) -> FileSystem:
+            (folder / url.removeprefix("s3://")).mkdir(parents=True, exist_ok=True)
+            return SubTreeFileSystem(str(folder / url.removeprefix("s3://")), LocalFileSystem())
+
+        monkeypatch.setattr(object_store, "open_files", open_files)
+    else:
+        server: ObjectServer = request.getfixturevalue("seaweedfs_server")
+        for name in [name for name in os.environ if name.startswith("AWS_")]:
+            monkeypatch.delenv(name)
+        for name, value in server.environment.items():
+            monkeypatch.setenv(name, value)
+    return f"s3://{BUCKET}/{prefix}"

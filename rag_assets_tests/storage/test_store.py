@@ -19,7 +19,6 @@ from rag_assets.model import LockedError, StorageError
 from rag_assets.storage import (
     TEMPORARY_PREFIX,
     LocalStore,
-    Store,
     match_keys,
     point_at,
     put,
@@ -41,7 +40,7 @@ operations = st.lists(
 )
 
 
-def keys(store: Store, prefix: str = "") -> list[str]:
+def keys(store: LocalStore, prefix: str = "") -> list[str]:
     return [each.key for each in store.list(prefix)]
 
 
@@ -118,7 +117,7 @@ def test_of_two_writers_who_read_the_same_one_wins(steps: list[str], is_first: b
             assert found.data == won[-1].encode()
 
 
-def count(store: Store) -> None:
+def count(store: LocalStore) -> None:
     for _ in range(25):
         update(store, "deep/counter", lambda data: str(int(data or b"0") + 1).encode())
 

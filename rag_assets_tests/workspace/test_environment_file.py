@@ -74,11 +74,11 @@ def test_what_a_store_needs_is_lent_from_the_file_unless_the_environment_says_ot
         monkeypatch.setenv(name, "")  # so that it is as before when the test has ended
         monkeypatch.delenv(name)
     monkeypatch.setenv("AWS_DEFAULT_REGION", "of-the-environment")
-    Workspace.open(tmp_path)
-    assert "AWS_ACCESS_KEY_ID" not in os.environ  # nothing is lent for a disk
+    assert Workspace.open(tmp_path).namespace("thesis").object_store is None
+    assert "AWS_ACCESS_KEY_ID" not in os.environ  # nothing is lent without a store
     with (tmp_path / "config.yaml").open("a") as file:
         file.write("\nstore: s3://bucket/prefix\n")
-    Workspace.open(tmp_path)
+    assert Workspace.open(tmp_path).namespace("thesis").object_store is not None
     assert os.environ["AWS_ACCESS_KEY_ID"] == "of-the-file"
     assert os.environ["AWS_DEFAULT_REGION"] == "of-the-environment"
     assert "OTHER_KEY" not in os.environ

@@ -25,11 +25,11 @@ from rag_assets.answering.law.notices import law_notices
 from rag_assets.answering.law.record import LAYOUT_VERSION, LawAnswer, LawSource
 from rag_assets.answering.law.rules import QUOTES_NAME, first_search, law_rules, quote_articles
 from rag_assets.answering.law.tools import LawSearch, law_tools
-from rag_assets.answering.quotes import share_of_words
 from rag_assets.answering.record import AnswerReader, Mode
 from rag_assets.answering.sound import require_sound_parts
+from rag_assets.evidence.wording import coverage
 from rag_assets.llm import Budget, ChatModel, load_prompt
-from rag_assets.model import DamagedFileError, hash_fields, require_question
+from rag_assets.model import DamagedFileError, hash_fields, is_chinese, require_question
 from rag_assets.parsing import read_parsed
 from rag_assets.publishing import build_id_of
 from rag_assets.retrieval import Publications
@@ -198,7 +198,7 @@ def _answer(
     checked = check_law(
         trace.result, sources, trace.passages, judge, asked.as_of, is_quoted=is_quoted
     )
-    words_found = share_of_words(asked.question, trace.passages)
+    words_found = _share_of_words(asked.question, trace)
     decided = (
         asdict(asked), dict(trace.policy), asdict(trace.limits), reader.fingerprint, publications
     )  # fmt: skip
@@ -227,3 +227,10 @@ def _answer(
         reader, is_quoted=is_quoted,
     )  # fmt: skip
     return replace(answer, notices=told)
+
+
+def _share_of_words(question: str, trace: Trace) -> float | None:
+    """Return the share of a question's content words that passages in its language hold."""
+    chinese = is_chinese(question)
+    own = [one.text for one in trace.passages.values() if is_chinese(one.text) == chinese]
+    return round(coverage(question, "\n".join(own)), 6) if own else None

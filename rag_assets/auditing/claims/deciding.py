@@ -7,10 +7,10 @@ from rag_assets.auditing.claims.record import ClaimStatus, CounterMode, Suggeste
 from rag_assets.auditing.ordering import CONTRADICTED, NOTHING_FOUND, urgency
 from rag_assets.auditing.verdict import CitationVerdict
 
-# They say how alike two texts are, not whether one supports the other.
-LIKENESS_SCORERS = frozenset({"similarity", "coverage"})
-# They tell a contradiction from silence. Another figure does not: it may be of something else.
-CONTRADICTING_SCORERS = frozenset({"llm", "nli"})
+# It says how alike two texts are, not whether one supports the other.
+LIKENESS_SCORER = "similarity"
+# It tells a contradiction from silence. Another figure does not: it may be of something else.
+CONTRADICTING_SCORER = "llm"
 _RANKS = {"OK": 0, "WEAK": 1, "MISSING": 2, "ERROR": 3}
 _KINDS = {
     "causal": "a claim of cause and effect",
@@ -48,7 +48,7 @@ def describe_found(verdict: CitationVerdict) -> str:
         return "has other figures"
     if verdict.reason_code == "unread":
         return "nearest, not read"
-    if verdict.scored_by in LIKENESS_SCORERS:
+    if verdict.scored_by == LIKENESS_SCORER:
         return "close to it" if verdict.status == "OK" else "near it"
     return "says it" if verdict.status == "OK" else "says it in part"
 
@@ -91,7 +91,7 @@ def _advise(
     found = [verdict for query in queries for verdict in query.found]
     if found:
         best = found[0]
-        if best.status == "OK" and best.scored_by not in LIKENESS_SCORERS:
+        if best.status == "OK" and best.scored_by != LIKENESS_SCORER:
             return [f"{_named(best)} says it: read it and cite it."]
         if best.reason_code == "contradicted":
             return [f"{_named(best)} says otherwise: correct the sentence, or discuss it."]

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
-from rag_assets.auditing.claims.causal_model import CausalReader
 from rag_assets.auditing.claims.wording import Wording, read_wording
 from rag_assets.auditing.drafts.anchors import Citation
 from rag_assets.auditing.drafts.draft import Draft, DraftSentence
@@ -40,14 +39,13 @@ class DraftClaims:
     read: tuple[Wording, ...]
 
 
-def find_claims(draft: Draft, causes: CausalReader | None = None) -> DraftClaims:
-    """Return the strong assertions of a draft, in order; `causes` as `read_wording` takes it.
+def find_claims(draft: Draft) -> DraftClaims:
+    """Return the strong assertions of a draft, in order.
 
     A sentence without citations of its own may be covered by those at the end of its paragraph,
     where no other cited sentence stands between: in scholarly prose a citation there speaks for
     what leads up to it. Whether it does is judged like any other.
     """
-    causes = causes or CausalReader()
     assertions: list[Assertion] = []
     read: list[Wording] = []
     section, cited = "", 0
@@ -62,7 +60,7 @@ def find_claims(draft: Draft, causes: CausalReader | None = None) -> DraftClaims
         for number, sentence in enumerate(sentences):
             if not sentence.claim:
                 continue
-            wording = read_wording(sentence.claim, causes)
+            wording = read_wording(sentence.claim)
             read.append(wording)
             if not wording.is_strong or _is_head_of_table(sentence, draft):
                 continue

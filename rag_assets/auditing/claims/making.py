@@ -11,10 +11,9 @@ from dataclasses import replace
 from datetime import date
 from typing import get_args
 
-from rag_assets.auditing.claims.causal_model import CausalReader
 from rag_assets.auditing.claims.deciding import (
-    CONTRADICTING_SCORERS,
-    LIKENESS_SCORERS,
+    CONTRADICTING_SCORER,
+    LIKENESS_SCORER,
     as_found,
     claim_urgency,
     decide_status,
@@ -83,7 +82,6 @@ def make_claim_audit(
     *,
     namespaces: Sequence[str],
     store: VerdictStore | None = None,
-    causes: CausalReader | None = None,
     make_scorer: Callable[[VerifySettings, Encoder], Scorer] = load_scorer,
     on_progress: Progress | None = None,
     as_of: date | None = None,
@@ -99,7 +97,6 @@ def make_claim_audit(
         settings: how many are suggested; whether counter-evidence is looked for, and counts.
         namespaces: that are searched, at least one.
         store: judgements made before.
-        causes: keeps which sentences claim a cause.
         on_progress: told while evidence is sought and read.
         as_of: the library's day, to be recorded where statutes are cited.
         judgements: what people have decided on sentences and documents that they cite.
@@ -107,7 +104,7 @@ def make_claim_audit(
     Raises:
         ConfigurationError: as `verify_citations`.
     """
-    claims = find_claims(draft, causes)
+    claims = find_claims(draft)
     cases, listed = make_cases(draft, library)
     cited = {(c.target.namespace, c.target.doc_uid): c.target.title or "" for c in cases
              if isinstance(c.target, CitedDocumentRef)}  # fmt: skip
@@ -128,7 +125,7 @@ def make_claim_audit(
     asked = {number: query for number, query in queries.items() if query}
     found = desk.judge_found(asked, settings.suggestions_top_k)
     against: Found = {}
-    looks_against = settings.counterevidence != "off" and scorer.name in CONTRADICTING_SCORERS
+    looks_against = settings.counterevidence != "off" and scorer.name == CONTRADICTING_SCORER
     if looks_against:
         whole = {n: each.sentence.claim for n, each in enumerate(claims.assertions)}
         against = desk.judge_found(whole, settings.counterevidence_top_k)
@@ -308,14 +305,14 @@ def _count_exempt(read: Sequence[Wording]) -> dict[Exemption, int]:
 def _warn(draft: Draft, library: Library, scorer: Scorer, settings: AuditSettings) -> Iterator[str]:
     yield from draft.warnings
     yield from warn_of_unread(draft, library)
-    if scorer.name in LIKENESS_SCORERS:
+    if scorer.name == LIKENESS_SCORER:
         yield (
             f"The scorer {scorer.name} says how alike two texts are, not whether one supports "
             "the other: SUPPORTED means that the source speaks of the same thing. Check numbers, "
             "negations and directions against its words."
         )
-    if settings.counterevidence != "off" and scorer.name not in CONTRADICTING_SCORERS:
+    if settings.counterevidence != "off" and scorer.name != CONTRADICTING_SCORER:
         yield (
             f"Counter-evidence was not looked for: the scorer {scorer.name} cannot tell that a "
-            "source says otherwise. Set verify.scorer to llm or nli (`rag models list`)."
+            "source says otherwise. Set verify.scorer to llm (`rag models list`)."
         )

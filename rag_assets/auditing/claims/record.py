@@ -11,7 +11,7 @@ from rag_assets.auditing.verdict import CitationVerdict
 from rag_assets.model import hash_fields
 
 # Part of every audit's identity: raise it when the same inputs may come out otherwise.
-CLAIM_AUDIT_VERSION = 4
+CLAIM_AUDIT_VERSION = 5
 
 ClaimStatus = Literal["DISPUTED", "EVIDENCE_NEEDED", "WEAK", "SUPPORTED"]
 CounterMode = Literal["off", "soft", "strict"]

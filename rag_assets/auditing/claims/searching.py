@@ -10,7 +10,7 @@ from rag_assets.retrieval import NOT_EVIDENCE, Hit, Retriever, SearchFilters
 from rag_assets.workspace import Workspace
 
 # Part of the key of what is kept: raise it when the same question may be answered otherwise.
-SEARCH_VERSION = 5
+SEARCH_VERSION = 6
 # Chunks asked for a document that is wanted: the best of one document often stand together.
 _CHUNKS_A_DOCUMENT = 4
 

@@ -5,7 +5,6 @@ from collections.abc import Callable, Sequence
 from datetime import date
 from pathlib import Path
 
-from rag_assets.auditing.claims.causal_model import CausalReader, open_causes
 from rag_assets.auditing.claims.making import make_claim_audit
 from rag_assets.auditing.claims.record import ClaimAudit, CounterMode
 from rag_assets.auditing.claims.report import render_claims
@@ -97,8 +96,7 @@ def _audit(
     on_progress: Progress | None,
 ) -> ClaimAudit:
     workspace = workspace_of(asked)
-    searches, causes = open_searches(workspace), open_causes(workspace)
-    verdicts = open_verdicts(workspace)
+    searches, verdicts = open_searches(workspace), open_verdicts(workspace)
     with open_library(asked) as opened, open_published(opened, as_of) as library:
         publications = _choose(workspace, library, draft)
         model = chat_model_of(workspace)
@@ -106,10 +104,10 @@ def _audit(
             audit = make_claim_audit(
                 draft, library, library.encoders(), Searcher(PublishedIndex(retriever), searches),
                 workspace.settings.verify, settings, namespaces=list(publications),
-                store=verdicts, causes=CausalReader(causes), make_scorer=scorer_maker(workspace),
+                store=verdicts, make_scorer=scorer_maker(workspace),
                 on_progress=on_progress, as_of=as_of, judgements=judgements_of(workspace),
             )  # fmt: skip
-    for store in (verdicts, searches, causes):
+    for store in (verdicts, searches):
         store.save(notify)
     return audit
 

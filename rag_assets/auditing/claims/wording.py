@@ -6,7 +6,7 @@ from types import ModuleType
 from typing import Literal
 
 from rag_assets.auditing.claims import chinese, english
-from rag_assets.auditing.claims.causal_model import CausalReader
+from rag_assets.auditing.claims.causal import find_cause
 from rag_assets.model import count_han, is_chinese
 
 AssertionType = Literal[
@@ -55,28 +55,23 @@ class Wording:
         return bool(self.types) and self.exemption == "hedged"
 
 
-def read_wording(sentence: str, causes: CausalReader | None = None) -> Wording:
-    """Return what a sentence asserts and how strongly.
-
-    Args:
-        sentence: one, without citations and marks.
-        causes: says which English sentences claim a cause, and keeps what it has read.
-    """
+def read_wording(sentence: str) -> Wording:
+    """Return what one sentence, without citations and marks, asserts and how strongly."""
     rules = chinese if is_chinese(sentence) else english
-    types, cues = _find_types(sentence, rules, causes or CausalReader())
+    types, cues = _find_types(sentence, rules)
     exemption, cue = _find_exemption(sentence, rules, types)
     return Wording(types, exemption, cue or (cues.get(types[0], "") if types else ""))
 
 
 def _find_types(
-    sentence: str, rules: ModuleType, causes: CausalReader
+    sentence: str, rules: ModuleType
 ) -> tuple[tuple[AssertionType, ...], dict[AssertionType, str]]:
     cues: dict[AssertionType, str] = {}
     if rules is english:
         # Where something else names a cause, it still does with “has” in the verb's place.
         asked = english.BRINGS_FORTH.sub(r"\1has", sentence)
-        if causes.is_causal(sentence) and (asked == sentence or causes.is_causal(asked)):
-            cues["causal"] = ""
+        if cause := find_cause(asked):
+            cues["causal"] = cause
     elif found := chinese.CAUSAL.search(sentence):
         cues["causal"] = found.group()
     patterns: tuple[tuple[AssertionType, re.Pattern[str]], ...] = (

@@ -6,8 +6,7 @@ from functools import lru_cache
 from typing import get_args
 
 from rag_assets.auditing.statutes import statute_of_label
-from rag_assets.auditing.verdict import CitationVerdict, Decision, ReasonCode, Status
-from rag_assets.judging import ScorerName
+from rag_assets.auditing.verdict import CitationVerdict, Decision, ReasonCode, ScoredBy, Status
 from rag_assets.model import UsageError, drop_controls, hide_credentials
 
 DECISIONS: tuple[Decision, ...] = get_args(Decision)
@@ -74,7 +73,7 @@ class Judgement:
     status: Status
     reason_code: ReasonCode
     score: float | None
-    scorer: ScorerName | None
+    scorer: ScoredBy | None
     fingerprint: str | None
     quote: str | None
     locator: str | None

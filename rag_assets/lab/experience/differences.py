@@ -24,7 +24,8 @@ _FORMULA = re.compile(r"(?<![A-Za-z])(?:[A-Z][a-z]?(?:\d+(?:\.\d+)?)?)+(?![a-z])
 _PART = re.compile(r"([A-Z][a-z]?)(\d+(?:\.\d+)?)?")
 # Endings by which chemists name alcohols, amines, aldehydes, solvents, … ("examine" is none).
 _SYSTEMATIC = re.compile(
-    r"(?<![a-z0-9'-])[a-z0-9'-]*(?:anol|enol|erol|itol|diol|ethane|propane|butane|hexane|benzene"
+    r"(?<![a-z0-9'-])(?<!\d,)(?:\d{1,2},)*[a-z0-9'-]*"
+    r"(?:anol|enol|erol|itol|diol|ethane|propane|butane|hexane|benzene"
     r"|toluene|styrene|glycol|(?<!ex)amine|imine|azole|idine|ophene|aldehyde|nitrile|amide|furan"
     r"|sulfide|sulfoxide|acetate|ketone)s?(?![a-z])"
 )

@@ -63,8 +63,7 @@ def search_abstracts(
     papers = library or PaperLibrary(retriever.readers)
     settings = retriever.settings
     once = settings.quality.model_copy(update={"max_per_document": 1})
-    # All sections are one here, and what stands in for one must not gain by its own.
-    settings = settings.model_copy(update={"quality": once, "section_gain": 0.0, "window": 0})
+    settings = settings.model_copy(update={"quality": once, "window": 0})
     wanted = filters.doc_uids
     confined = replace(
         filters,

@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from rag_assets.agents.trace import Limits
+from rag_assets.answering import answer_scorer
 from rag_assets.answering.law import LawAnswer, LawQuestion, answer_statutes
-from rag_assets.judging import Judgement, PassageText, Scorer, Thresholds, load_scorer
+from rag_assets.judging import Judgement, PassageText, Scorer, Thresholds
 from rag_assets.judging.shown_sentences import choose_sentences, likeliest
 from rag_assets.llm import ChatRequest, RulesModel
 from rag_assets.retrieval import Retriever
@@ -124,7 +125,7 @@ def ask(statutes: Retriever) -> Asking:
         return answer_statutes(
             statutes, LawQuestion(question, day), Limits(steps=5, calls=12, repairs=0),
             model=RulesModel("scripted", say) if is_scripted else None,
-            scorer=scorer or load_scorer(shipped_settings().verify), clock=lambda: 0.0,
+            scorer=scorer or answer_scorer(shipped_settings()), clock=lambda: 0.0,
         )  # fmt: skip
 
     return asked

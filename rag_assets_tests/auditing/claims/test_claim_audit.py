@@ -35,7 +35,7 @@ SHELF = [
 class Referee:
     """Judges by words in common; a `not` on one side only is a contradiction."""
 
-    name: ScorerName = "nli"
+    name: ScorerName = "llm"
     fingerprint = "referee-1"
     thresholds = Thresholds(0.6, 0.3, "made up", "made up")
 

@@ -48,7 +48,7 @@ Roofs should always be planted by all & sundry. <script>alert(1)</script>
 
 行道树使行人感到凉爽。{#树荫}
 """
-SETTINGS = {**HASHING, "verify": {"scorer": "coverage"}}
+SETTINGS = {**HASHING, "verify": {"scorer": "similarity"}}
 
 
 @pytest.fixture(scope="module")

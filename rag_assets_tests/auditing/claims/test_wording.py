@@ -1,25 +1,10 @@
 """What a sentence asserts, and whether it asserts it strongly, in English and Chinese."""
 
-import json
-import shutil
-from pathlib import Path
-
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_assets.auditing.claims import causal_model, read_wording
-from rag_assets.auditing.claims.causal_model import (
-    CausalReader,
-    CauseStore,
-    causal_threshold,
-    load_causal_encoder,
-    log_odds,
-)
-from rag_assets.model import DamagedFileError
-from rag_assets.storage import LocalStore
-from rag_assets.workspace import configs_folder
+from rag_assets.auditing.claims import read_wording
 
 STRONG = [
     ("Green roofs reduce the cooling load of offices.", "causal"),
@@ -128,69 +113,24 @@ def test_somebody_elses_hedge_in_quotation_marks_does_not_hedge() -> None:
     assert read_wording(said).is_strong
 
 
-def test_changes_of_another_fit_are_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for name in (causal_model.MODEL_FILE, causal_model.CHANGES_FILE):
-        shutil.copy(configs_folder() / name, tmp_path)
-    with (tmp_path / causal_model.CHANGES_FILE).open("ab") as file:
-        file.write(b"!")
-    monkeypatch.setattr(causal_model, "configs_folder", lambda: tmp_path)
-    with pytest.raises(DamagedFileError, match="fit_causal_wording"):
-        load_causal_encoder.__wrapped__()
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "Smoking was associated with a reduced lung volume, which smokers reduce further.",
+        "The lifespan of mice is linked to the caloric value that lowers their weight.",
+        "Low income predicts effects on health.",
+    ],
+)
+def test_what_goes_together_is_no_cause(sentence: str) -> None:
+    assert "causal" not in read_wording(sentence).types
 
 
-def test_odds_of_a_cause_take_the_hedged_one_in_and_are_never_without_bounds() -> None:
-    assert log_odds(np.array([0.25, 0.25, 0.3, 0.2])) == pytest.approx(0)
-    assert log_odds(np.array([0.0, 0.0, 0.2, 0.8])) == pytest.approx(9.21, abs=0.01)
-    assert log_odds(np.array([1.0, 0.0, 0.0, 0.0])) == pytest.approx(-9.21, abs=0.01)
+def test_the_words_that_claim_a_cause_are_kept() -> None:
+    assert read_wording("Green roofs reduce the cooling load of offices.").cue == "reduce"
+    assert read_wording("The wells are dry due to the drought.").cue == "due to"
 
 
-def test_a_sentence_is_encoded_once_and_only_where_its_words_leave_it_open(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    encoded: list[str] = []
-
-    def read(_encoder: object, sentence: str) -> float:
-        encoded.append(sentence)
-        return 9.0
-
-    monkeypatch.setattr(causal_model.CausalEncoder, "read_meaning", read)
-    causes = CausalReader()
-    open_question = "Smoking increases the risk of stroke."
-    assert causes.is_causal(open_question)
-    assert causes.is_causal(open_question)
-    assert not causes.is_causal("The museum stands in the old town.")
-    assert encoded == [open_question]
-
-
-def test_a_reading_is_kept_for_the_next_audit(tmp_path: Path) -> None:
-    sentence = "Smoking increases the risk of stroke."
-    store = CauseStore(LocalStore(tmp_path), "readings.jsonl", tmp_path / "lock")
-    assert CausalReader(store).is_causal(sentence)
-    store.save(print)
-    kept = CauseStore(LocalStore(tmp_path), "readings.jsonl", tmp_path / "lock")
-    # What is kept decides, were it otherwise today.
-    lines = (tmp_path / "readings.jsonl").read_text(encoding="utf-8").splitlines()
-    (entry,) = map(json.loads, lines)
-    assert kept.find(entry["key"]) == entry["result"] > causal_threshold()
-    kept.put([(entry["key"], -9.0)])
-    assert not CausalReader(kept).is_causal(sentence)
-
-
-def test_a_reading_near_the_threshold_decides_alike_the_second_time(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    near = causal_threshold() - 0.00001
-    monkeypatch.setattr(causal_model.CausalEncoder, "read_meaning", lambda *_: near)
-    causes = CausalReader()
-    sentence = "Smoking increases the risk of stroke."
-    assert causes.is_causal(sentence) == causes.is_causal(sentence)
-    (kept,) = (item.result for item in causes.store._touched.values())
-    assert causes.is_causal(sentence) == (kept >= causal_threshold())
-
-
-def test_an_effect_in_other_words_is_told_by_its_meaning() -> None:
+def test_an_effect_in_other_words_is_found() -> None:
     effect = "A high-salt diet drove up the blood pressure of the mice and harmed their kidneys."
     assert "causal" in read_wording(effect).types
     naming = "We measured how the blood pressure of the mice changed from week to week."

