@@ -26,9 +26,10 @@ _MEANING_OF_SCORE: dict[str, str] = {
     "facts": "Nothing has read the passages: the score is how likely the sentence shown decides, "
     "beside the rest of its document, for ordering alone. Checkable facts were compared; the rest "
     "is yours to read. A reader on this machine reads them: `rag models add`.",
-    "reader": "A small model has read a few sentences of each source, and is often unsure: WEAK "
-    "means that you should read them, and one OK in three was wrong where a third of the sentences "
-    "were (docs/judging.md). A larger model on this machine reads better: `rag models add`.",
+    "reader": "A small model has read a few sentences of each source. It is often unsure: WEAK "
+    "means that you should read them yourself. Check its OKs too: on difficult drafts three in "
+    "ten were not fully supported (docs/judging.md). A larger model reads better: `rag models "
+    "add`.",
     "similarity": "The score is a similarity: a passage speaks of the same thing, which does not "
     "mean that it agrees. Check numbers, negations and directions against the quoted words.",
     "llm": "A language model has read a few sentences of each source; which model, and where its "

@@ -43,7 +43,7 @@ _PASSAGE = 2.0
 _COSINE, _OF_MEAN, _RELEVANT, _ANSWERS = 20.0, 0.5, 0.5, 0.5
 # From the sum to a probability that a sentence answers: a logistic curve over the quotes of packs
 # of 90 questions (mean error 0.01, papers held back one by one); and from which on a question
-# counts as answered: at it one answerable question in twelve is refused.
+# counts as answered: of the packs of these questions one answerable in nine is refused at it.
 _SLOPE, _INTERCEPT, THRESHOLD = 1.124, -11.45, 0.098
 _MOST_KNOWN = 4_096
 

@@ -8,13 +8,13 @@ import pytest
 from rag_assets.agents import AliasRegistry, CheckedStatement, check_statements, find_marks
 from rag_assets.agents.crediting import unknown_credits
 from rag_assets.agents.statements import Claim, RecordedJudge, ScorerJudge, read_statements
-from rag_assets.judging import load_scorer
+from rag_assets.answering import answer_scorer
 from rag_assets.model import RecordingError
 from rag_assets.workspace import shipped_settings
 from rag_assets_tests.agents.toys import SHELF, passage
 
 FOUND = {"C1": passage("roofs"), "C2": passage("trees")}
-FACTS = ScorerJudge(load_scorer(shipped_settings().verify))
+FACTS = ScorerJudge(answer_scorer(shipped_settings()))
 
 
 @pytest.mark.parametrize(

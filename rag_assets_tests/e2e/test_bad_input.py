@@ -208,7 +208,7 @@ DRAFTS = {
     "unknown.md": ("Roofs are cool {#rooofs}.\n", 3, ("`rooofs`", "{#roofs}")),
     "uncitable.md": ("Every claim cites {#rubric}.\n", 3, ("`rubric` must not be cited",)),
     "failed.md": ("It was locked {#locked}.\n", 3, ("locked", "password_required")),
-    "good.md": ("A green roof was 7 degrees cooler than bitumen {#roofs}.\n", 0, ("roofs",)),
+    "good.md": ("A green roof was 7 degrees cooler than bitumen {#roofs}.\n", 0, ("1 OK",)),
     "typo-matter.md": (
         "---\nnamespace: thesis\n---\nCool {#roofs}.\n",
         3,

@@ -158,7 +158,7 @@ OWNERS = {
     },
     "files of the package": {
         "desk/catalogues.py",
-        "embedding/pair_model.py",
+        "embedding/taught.py",
         "llm/prompting.py",
         "retrieval/usual_questions.py",
     },
