@@ -76,6 +76,9 @@ def find_dialect(text: str, *, prefer_tab: bool = False) -> Dialect:
     if separator:
         return Dialect(separator.group(1), quote, escape, skipped_lines=1)
     candidates = "\t,;|" if prefer_tab else _DELIMITERS
+    # What stands between two quoted cells is the delimiter, whatever stands inside of them.
+    between = Counter(re.findall(f"{quote}([{_DELIMITERS}]){quote}", sample))
+    candidates = between.most_common(1)[0][0] if between else candidates
     dialects = [Dialect(delimiter, quote, escape) for delimiter in candidates]
     return max(dialects, key=lambda dialect: _score(sample, dialect))
 

@@ -237,7 +237,9 @@ def _binary_type(data: bytes) -> str | None:
         found = puremagic.from_string(data, mime=True)
     except (puremagic.PureError, ValueError):
         found = ""  # nothing that it knows
-    return BINARY_MEDIA_TYPE if not found or found.startswith("text/") else found
+    if not found or found.startswith("text/"):
+        return BINARY_MEDIA_TYPE
+    return found.replace("application/x-gzip", "application/gzip")  # its name since RFC 6713
 
 
 def _looks_like_text(data: bytes) -> bool:
