@@ -7,8 +7,16 @@ from datetime import datetime, time, timedelta
 from decimal import ROUND_HALF_UP, Decimal
 from typing import TYPE_CHECKING
 
-from rag_assets.parsing.raised import LEVEL, LOWERED, RAISED, settle_raised
-from rag_assets.parsing.unseen import LEAST_POINTS, Kind, Unseen, are_alike
+from rag_assets.parsing.seen import (
+    LEAST_POINTS,
+    LEVEL,
+    LOWERED,
+    RAISED,
+    Kind,
+    Unseen,
+    are_alike,
+    settle_raised,
+)
 
 if TYPE_CHECKING:
     from lxml.etree import _Element

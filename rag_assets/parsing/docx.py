@@ -13,8 +13,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 from rag_assets.model import BlockKind, ParsedDocument, ParseFailure
-from rag_assets.parsing.cleaning import ends_sentence
-from rag_assets.parsing.contract import ParseHints
+from rag_assets.parsing.cleaning import ends_sentence, guess_language
 from rag_assets.parsing.docx_styles import (
     Mark,
     Numbering,
@@ -47,16 +46,15 @@ from rag_assets.parsing.flow import (
     markdown_table,
     office_formula,
 )
-from rag_assets.parsing.language import guess_language
 from rag_assets.parsing.package import (
     OfficePackage,
     read_office_file,
     read_properties,
     relationship_id,
 )
-from rag_assets.parsing.raised import LEVEL, settle_raised
+from rag_assets.parsing.registry import ParseHints
+from rag_assets.parsing.seen import LEVEL, Kind, Unseen, settle_raised
 from rag_assets.parsing.sniffing import DOCX_TYPE
-from rag_assets.parsing.unseen import Kind, Unseen
 from rag_assets.settings import ParseSettings
 
 if TYPE_CHECKING:

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Literal
 from rag_assets.parsing.cleaning import ends_sentence
 from rag_assets.parsing.flow import A, Piece, alpha_of, is_captioned
 from rag_assets.parsing.page_styles import hides_by_style
-from rag_assets.parsing.raised import LOWERED, RAISED
-from rag_assets.parsing.unseen import LEAST_POINTS, Kind, are_alike
+from rag_assets.parsing.seen import LEAST_POINTS, LOWERED, RAISED, Kind, are_alike
 
 if TYPE_CHECKING:
     from lxml.etree import _Element

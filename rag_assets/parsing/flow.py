@@ -19,7 +19,7 @@ from rag_assets.model import (
 from rag_assets.parsing.cleaning import clean_line
 from rag_assets.parsing.package import OfficePackage
 from rag_assets.parsing.page_styles import MATHML
-from rag_assets.parsing.section_titles import category_of_title, subtype_of_title
+from rag_assets.parsing.sections import category_of_title, subtype_of_title
 
 if TYPE_CHECKING:
     from lxml.etree import _Element

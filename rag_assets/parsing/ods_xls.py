@@ -11,13 +11,21 @@ from xml.parsers.expat import EXPAT_VERSION
 
 from rag_assets.model import ParsedDocument, ParseFailure
 from rag_assets.parsing.cell_looks import iso_date, show_duration, show_general
-from rag_assets.parsing.contract import ParseHints
-from rag_assets.parsing.language import guess_language
+from rag_assets.parsing.cleaning import guess_language
 from rag_assets.parsing.package import OfficePackage, decrypt_package
-from rag_assets.parsing.raised import LEVEL, LOWERED, RAISED, settle_raised
+from rag_assets.parsing.registry import ParseHints
+from rag_assets.parsing.seen import (
+    LEAST_POINTS,
+    LEVEL,
+    LOWERED,
+    RAISED,
+    Kind,
+    Unseen,
+    are_alike,
+    settle_raised,
+)
 from rag_assets.parsing.sheets import Row, TextBuilder, write_tables
 from rag_assets.parsing.sniffing import XLS_TYPE, XLSB_TYPE
-from rag_assets.parsing.unseen import LEAST_POINTS, Kind, Unseen, are_alike
 from rag_assets.parsing.xlsx import (
     column_letters,
     feed_xml,

@@ -18,7 +18,7 @@ from xml.parsers.expat import ExpatError
 
 from rag_assets.model import ParsedDocument, ParseFailure
 from rag_assets.parsing.cleaning import clean_line
-from rag_assets.parsing.contract import ParseHints, Parser
+from rag_assets.parsing.registry import ParseHints, Parser
 from rag_assets.parsing.sniffing import (
     PROTECTED_OFFICE_TYPE,
     ZIP_ERRORS,

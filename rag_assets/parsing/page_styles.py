@@ -11,8 +11,17 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any  # Any: elements of lxml
 
-from rag_assets.parsing.raised import LEVEL, LOWERED, NOTE_MARK, RAISED, exponent
-from rag_assets.parsing.unseen import LEAST_POINTS, Kind, Unseen, are_alike
+from rag_assets.parsing.seen import (
+    LEAST_POINTS,
+    LEVEL,
+    LOWERED,
+    NOTE_MARK,
+    RAISED,
+    Kind,
+    Unseen,
+    are_alike,
+    exponent,
+)
 
 # An element as the cascade sees it: its tag in lower case and its attributes.
 Node = tuple[str, Mapping[str, str]]

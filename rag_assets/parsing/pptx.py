@@ -7,7 +7,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, TypeVar
 
 from rag_assets.model import BlockKind, Box, ParsedDocument, ParseFailure
-from rag_assets.parsing.contract import ParseHints
+from rag_assets.parsing.cleaning import guess_language
 from rag_assets.parsing.docx_styles import format_number, whole_number
 from rag_assets.parsing.flow import (
     DGM,
@@ -24,16 +24,24 @@ from rag_assets.parsing.flow import (
     office_formula,
     solid_colour,
 )
-from rag_assets.parsing.language import guess_language
 from rag_assets.parsing.package import (
     OfficePackage,
     read_office_file,
     read_properties,
     relationship_id,
 )
-from rag_assets.parsing.raised import LEVEL, LOWERED, RAISED, settle_raised
+from rag_assets.parsing.registry import ParseHints
+from rag_assets.parsing.seen import (
+    LEAST_POINTS,
+    LEVEL,
+    LOWERED,
+    RAISED,
+    Kind,
+    Unseen,
+    are_alike,
+    settle_raised,
+)
 from rag_assets.parsing.sniffing import PPTX_TYPE
-from rag_assets.parsing.unseen import LEAST_POINTS, Kind, Unseen, are_alike
 from rag_assets.settings import ParseSettings
 
 if TYPE_CHECKING:

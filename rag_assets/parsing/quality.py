@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from rag_assets.model import RagError, count_of, escape_inline, escape_prose, table_cell
-from rag_assets.parsing.reasons import PARSE_REASONS
+from rag_assets.parsing.registry import PARSE_REASONS
 from rag_assets.parsing.stage import read_reports
 from rag_assets.storage import put
 from rag_assets.workspace import Inventory, Namespace, Workspace, read_inventory

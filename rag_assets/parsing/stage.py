@@ -18,7 +18,7 @@ from rag_assets.model import (
     hash_fields,
 )
 from rag_assets.model.markdown import code_span, escape_inline, fence
-from rag_assets.parsing.fingerprints import parse_fingerprint, request_fingerprint
+from rag_assets.parsing.document import parse_fingerprint, request_fingerprint
 from rag_assets.parsing.pool import ParseJob, parse_files
 from rag_assets.parsing.stored import has_blobs, read_beginning
 from rag_assets.stages import PARSES, describe_partition, stage_lock
@@ -145,7 +145,7 @@ def _sent_to_provider(
     if namespace.settings.parse.parser != "mineru":
         return jobs, ()
     # Here, with the libraries of the network.
-    from rag_assets.parsing.mineru.sending import send_to_provider
+    from rag_assets.parsing.mineru_service import send_to_provider
 
     return send_to_provider(jobs, namespace, on_progress)
 

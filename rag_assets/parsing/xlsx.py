@@ -25,12 +25,12 @@ from rag_assets.parsing.cell_looks import (
     settle_runs,
     show_general,
 )
-from rag_assets.parsing.contract import ParseHints
-from rag_assets.parsing.language import guess_language
+from rag_assets.parsing.cleaning import guess_language
 from rag_assets.parsing.package import OfficePackage, read_properties, relationship_id
+from rag_assets.parsing.registry import ParseHints
+from rag_assets.parsing.seen import Unseen
 from rag_assets.parsing.sheets import Row, TextBuilder, write_tables
 from rag_assets.parsing.sniffing import XLSX_TYPE
-from rag_assets.parsing.unseen import Unseen
 from rag_assets.settings import ParseSettings
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Captions of figures and tables: found by how they start, by font and by what is around them."""
+"""Captions of figures and tables."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -7,7 +7,7 @@ from typing import Literal
 
 from rag_assets.model import Box
 from rag_assets.parsing.cleaning import ends_sentence, is_unspaced
-from rag_assets.parsing.pdf.floats.graphics import (
+from rag_assets.parsing.pdf.drawn import (
     CAPTION_START,
     FIGURE_WORDS,
     NUMBER,
