@@ -29,7 +29,6 @@ if TYPE_CHECKING:
         parse_files,
         worker_started_ahead,
     )
-    from rag_assets.parsing.quality import write_quality_report
     from rag_assets.parsing.registry import (
         PARSE_REASONS,
         ParseHints,
@@ -49,6 +48,7 @@ if TYPE_CHECKING:
         password_of,
         read_reports,
         refresh_parse_reports,
+        write_quality_report,
     )
     from rag_assets.parsing.stored import (
         ParseJob,
@@ -164,6 +164,6 @@ __getattr__ = lazy_names(
         "unregister_parser": "registry",
         "worker_started_ahead": "pool",
         "write_parsed": "stored",
-        "write_quality_report": "quality",
+        "write_quality_report": "stage",
     },
 )

@@ -30,11 +30,6 @@ PARSER_VERSION = "5"
 _PACKAGES = ("markdown-it-py", "mdit-py-plugins")
 
 
-def cut_markdown(text: str) -> tuple[Block, ...]:
-    """Return the blocks of a Markdown text, as `MarkdownParser` cuts them."""
-    return cut_blocks(text)[0]
-
-
 class MarkdownParser:
     """Reads CommonMark with tables, footnotes, definition lists, math and front matter."""
 

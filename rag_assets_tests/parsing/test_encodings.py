@@ -5,7 +5,6 @@ import random
 
 import pytest
 from hypothesis import given
-from hypothesis import settings as rules
 from hypothesis import strategies as st
 
 from rag_assets.model import ParseFailure
@@ -140,14 +139,12 @@ MARKED = st.sampled_from(["utf-8", "utf-8-sig", "utf-16", "utf-32"])
 
 
 @given(st.text(PRINTED, min_size=1), MARKED)
-@rules(max_examples=100, deadline=None)
 def test_marked_text_and_utf8_come_back_exactly(text: str, encoding: str) -> None:
     if text.strip():
         assert decode_text(text.encode(encoding))[0] == text
 
 
 @given(st.binary(min_size=1, max_size=300))
-@rules(max_examples=100, deadline=None)
 def test_any_bytes_decode_or_fail_with_a_reason(data: bytes) -> None:
     try:
         text, encoding, _ = decode_text(data)

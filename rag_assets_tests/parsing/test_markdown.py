@@ -4,7 +4,6 @@ import json
 
 import pytest
 from hypothesis import given
-from hypothesis import settings as rules
 from hypothesis import strategies as st
 
 from rag_assets.model import Block, ParsedDocument
@@ -201,7 +200,6 @@ PIECES = st.sampled_from(
 
 
 @given(st.lists(PIECES, max_size=25))
-@rules(max_examples=200, deadline=None)
 def test_every_word_of_any_markdown_is_in_one_block(lines: list[str]) -> None:
     source = "\n".join(f"{line} w{number}" if line.isalpha() else line
                        for number, line in enumerate(lines))  # fmt: skip

@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 from hypothesis import given
-from hypothesis import settings as rules
 from hypothesis import strategies as st
 
 from rag_assets.model import ParsedDocument, ParseFailure, hash_bytes
@@ -127,7 +126,6 @@ def test_days_may_count_from_1904() -> None:
 
 
 @given(st.floats(-1e300, 1e300), st.text('0#?.,%ymdhs/;[]"\\_* @E+-€G'))
-@rules(max_examples=400, deadline=None)
 def test_any_format_shows_any_number(value: float, code: str) -> None:
     assert isinstance(compile_format(code)(value), str)
     assert float(show_general(value)) == pytest.approx(value, rel=1e-14)
@@ -279,7 +277,6 @@ def test_a_workbook_without_a_filled_cell_is_empty() -> None:
 
 
 @given(st.lists(st.tuples(st.integers(0, 10_000), st.integers(0, 255)), max_size=12))
-@rules(max_examples=100, deadline=None)
 def test_a_broken_workbook_gives_a_document_or_a_known_reason(
     changes: list[tuple[int, int]],
 ) -> None:
@@ -295,7 +292,6 @@ VALUES = st.one_of(
 
 
 @given(st.lists(st.lists(VALUES, max_size=5), min_size=1, max_size=9))
-@rules(max_examples=150, deadline=None)
 def test_no_letter_of_a_sheet_is_lost(rows: list[list[Any]]) -> None:
     source = "".join(value for row in rows for value in row if isinstance(value, str))
     if not any(value is not None and str(value).strip() for row in rows for value in row):

@@ -42,7 +42,6 @@ _LETTER = re.compile(r"[^\W\d_]")
 _MATHEMATICAL = re.compile(r"[=<>≤≥∑∫∂∈∀∃≈∝√⊂→⇒±\ufffd]|\b(?:arg|log|max|min)\b.*[()]")
 _LONG_WORD = re.compile(r"[^\W\d_]{4}|[\u4e00-\u9fff]{2}")
 _NO_END = tuple(",;-–—&+/=<>(")
-_FULL_STOPS = tuple(".。．")
 _OPEN_WORD = re.compile(
     r" (?:of|and|the|for|in|on|to|with|a|an|by|or|from|at|that|is|are|de|des|du|la|le|les|et|und"
     r"|der|die|das|von|e|do|da|em|y|del|el)$"

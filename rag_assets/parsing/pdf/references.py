@@ -39,8 +39,6 @@ _MIN_INDENTED_SHARE = 0.12
 # Entries stand apart by more than lines do.
 _GAP_RATIO = 1.2
 _MIN_GAP_STARTS = 2
-# Wider space stands between sentences' ends and names: else it is that of sub- and superscripts.
-_MIN_GAP_PRECISION = 0.7
 # A row that ends so far before the column's end is the last of its entry.
 _SHORT_ROW_SHARE = 0.93
 _TINY_RATIO = 0.65
