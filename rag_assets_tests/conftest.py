@@ -24,7 +24,9 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # The clock decides nothing: beside other processes an example of a millisecond may take a second.
-settings.register_profile("whatever-the-clock", deadline=None)
+# `--hypothesis-profile nightly` looks harder; 25 examples find what a change breaks.
+settings.register_profile("whatever-the-clock", max_examples=25, deadline=None)
+settings.register_profile("nightly", max_examples=300, deadline=None)
 settings.load_profile("whatever-the-clock")
 
 

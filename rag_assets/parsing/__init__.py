@@ -5,23 +5,34 @@ from typing import TYPE_CHECKING
 from rag_assets.lazily import lazy_names
 
 if TYPE_CHECKING:
-    from rag_assets.parsing.contract import ParseHints, Parser
-    from rag_assets.parsing.document import media_type_of, parse_document
-    from rag_assets.parsing.fingerprints import (
+    from rag_assets.parsing.document import (
         STAGE_VERSION,
+        media_type_of,
+        parse_document,
         parse_fingerprint,
         request_fingerprint,
     )
-    from rag_assets.parsing.job import ParseJob
-    from rag_assets.parsing.pdf.drawing import draw_page, draw_spans, render_attachment
-    from rag_assets.parsing.pdf.library import load_pymupdf
-    from rag_assets.parsing.pdf.printed import boxes_of, printed_span, printed_text
-    from rag_assets.parsing.plain.encodings import decode_text
-    from rag_assets.parsing.pool import observe_parses, parse_files, worker_started_ahead
-    from rag_assets.parsing.process import WorkerDiedError, WorkerProcess, WorkerTimeoutError
-    from rag_assets.parsing.quality import write_quality_report
-    from rag_assets.parsing.reasons import PARSE_REASONS
+    from rag_assets.parsing.pdf.opening import load_pymupdf
+    from rag_assets.parsing.pdf.printed import (
+        boxes_of,
+        draw_page,
+        draw_spans,
+        printed_span,
+        printed_text,
+        render_attachment,
+    )
+    from rag_assets.parsing.pool import (
+        WorkerDiedError,
+        WorkerProcess,
+        WorkerTimeoutError,
+        observe_parses,
+        parse_files,
+        worker_started_ahead,
+    )
     from rag_assets.parsing.registry import (
+        PARSE_REASONS,
+        ParseHints,
+        Parser,
         ParserRegistry,
         all_parsers,
         describe_parsers,
@@ -29,19 +40,27 @@ if TYPE_CHECKING:
         register_parser,
         unregister_parser,
     )
-    from rag_assets.parsing.rendering import json_pieces, render_markdown
-    from rag_assets.parsing.section_titles import named_thing
-    from rag_assets.parsing.sections import make_sections
-    from rag_assets.parsing.sheets.csv_records import CsvTable, read_csv_table
-    from rag_assets.parsing.sheets.xlsx import WorkbookSheet, read_workbook
+    from rag_assets.parsing.sections import make_sections, named_thing
+    from rag_assets.parsing.sheets import CsvTable, read_csv_table
     from rag_assets.parsing.sniffing import sniff_media_type
     from rag_assets.parsing.stage import (
         has_stale_parses,
         password_of,
         read_reports,
         refresh_parse_reports,
+        write_quality_report,
     )
-    from rag_assets.parsing.stored import parsed_digest, read_parsed, read_print, write_parsed
+    from rag_assets.parsing.stored import (
+        ParseJob,
+        json_pieces,
+        parsed_digest,
+        read_parsed,
+        read_print,
+        render_markdown,
+        write_parsed,
+    )
+    from rag_assets.parsing.text import decode_text
+    from rag_assets.parsing.xlsx import WorkbookSheet, read_workbook
 
 __all__ = [
     "PARSE_REASONS",
@@ -99,52 +118,52 @@ __all__ = [
 __getattr__ = lazy_names(
     __name__,
     {
-        "CsvTable": "sheets.csv_records",
-        "PARSE_REASONS": "reasons",
-        "ParseHints": "contract",
-        "ParseJob": "job",
-        "Parser": "contract",
+        "CsvTable": "sheets",
+        "PARSE_REASONS": "registry",
+        "ParseHints": "registry",
+        "ParseJob": "stored",
+        "Parser": "registry",
         "ParserRegistry": "registry",
-        "STAGE_VERSION": "fingerprints",
-        "WorkbookSheet": "sheets.xlsx",
+        "STAGE_VERSION": "document",
+        "WorkbookSheet": "xlsx",
         "all_parsers": "registry",
         "boxes_of": "pdf.printed",
-        "decode_text": "plain.encodings",
+        "decode_text": "text",
         "describe_parsers": "registry",
-        "draw_page": "pdf.drawing",
-        "draw_spans": "pdf.drawing",
+        "draw_page": "pdf.printed",
+        "draw_spans": "pdf.printed",
         "has_stale_parses": "stage",
-        "json_pieces": "rendering",
-        "load_pymupdf": "pdf.library",
+        "json_pieces": "stored",
+        "load_pymupdf": "pdf.opening",
         "make_sections": "sections",
         "media_type_of": "document",
-        "named_thing": "section_titles",
+        "named_thing": "sections",
         "observe_parses": "pool",
         "parse_document": "document",
-        "WorkerDiedError": "process",
-        "WorkerProcess": "process",
-        "WorkerTimeoutError": "process",
+        "WorkerDiedError": "pool",
+        "WorkerProcess": "pool",
+        "WorkerTimeoutError": "pool",
         "parse_files": "pool",
-        "parse_fingerprint": "fingerprints",
+        "parse_fingerprint": "document",
         "parsed_digest": "stored",
         "parser_for": "registry",
         "password_of": "stage",
         "printed_span": "pdf.printed",
         "printed_text": "pdf.printed",
-        "read_csv_table": "sheets.csv_records",
+        "read_csv_table": "sheets",
         "read_parsed": "stored",
         "read_print": "stored",
         "read_reports": "stage",
-        "read_workbook": "sheets.xlsx",
+        "read_workbook": "xlsx",
         "refresh_parse_reports": "stage",
         "register_parser": "registry",
-        "render_attachment": "pdf.drawing",
-        "render_markdown": "rendering",
-        "request_fingerprint": "fingerprints",
+        "render_attachment": "pdf.printed",
+        "render_markdown": "stored",
+        "request_fingerprint": "document",
         "sniff_media_type": "sniffing",
         "unregister_parser": "registry",
         "worker_started_ahead": "pool",
         "write_parsed": "stored",
-        "write_quality_report": "quality",
+        "write_quality_report": "stage",
     },
 )

@@ -1,18 +1,138 @@
-"""Which parser reads which media type: built in, registered, or from an entry point."""
+"""What a parser is, and which parser reads which media type."""
 
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from operator import attrgetter
 from pathlib import Path
+from types import MappingProxyType
+from typing import Protocol, runtime_checkable
 
-from rag_assets.model import ConfigurationError, ParseFailure
-from rag_assets.parsing.contract import Parser
-from rag_assets.parsing.office.sniffing import DOC_TYPE, PPT_TYPE
-from rag_assets.parsing.plain.kinds import TEXT_ADVICE
+from rag_assets.model import ConfigurationError, ParsedDocument, ParseFailure
+from rag_assets.parsing.sniffing import DOC_TYPE, PPT_TYPE, TEXT_ADVICE
+from rag_assets.settings import ParseSettings
+
+# What a parser is: the interface that built-in and added parsers share.
+
+
+@dataclass(frozen=True, slots=True)
+class ParseHints:
+    """What is known about a file besides its bytes.
+
+    Args:
+        extension: of the file's name, with or without the dot, in any case; decides only between
+            text formats.
+        password: from the sidecar, None where there is none.
+        stem: of the file's name, "" unless the parser declares `reads_stem`.
+        answer: folder that holds what a cloud provider answered for this file, None without.
+    """
+
+    extension: str = ""
+    password: str | None = None
+    stem: str = ""
+    answer: Path | None = None
+
+
+@runtime_checkable
+class Parser(Protocol):
+    """Turns the bytes of some media types into a ParsedDocument.
+
+    A parse is a function of bytes, hints and settings alone: no clock, no network, no other file.
+    """
+
+    @property
+    def name(self) -> str:
+        """Short stable word, unique among parsers."""
+
+    @property
+    def version(self) -> str:
+        """Changes whenever the same bytes could give another result, libraries included."""
+
+    @property
+    def media_types(self) -> Sequence[str]:
+        """What `sniff_media_type` returns for the files that this parser reads."""
+
+    @property
+    def reads_stem(self) -> bool:
+        """Whether `hints.stem` changes the result (then a rename is a new parse)."""
+
+    def parse(self, data: bytes, hints: ParseHints, settings: ParseSettings, /) -> ParsedDocument:
+        """Return the document.
+
+        Raises:
+            ParseFailure: with a reason code of `PARSE_REASONS`.
+        """
+
+
+# More time for a document, asked for by the parser that reads it.
+#
+# A page that is read by text recognition costs seconds where another costs milliseconds. The limit
+# of a document would have to be that of the longest scan; so a page adds its own when it is begun.
+
+Grant = Callable[[float], None]
+
+_grant: ContextVar[Grant | None] = ContextVar("grant", default=None)
+
+
+@contextmanager
+def granting(grant: Grant) -> Iterator[None]:
+    """Let `ask_for_seconds` reach `grant` inside of the block."""
+    token = _grant.set(grant)
+    try:
+        yield
+    finally:
+        _grant.reset(token)
+
+
+def ask_for_seconds(seconds: float) -> None:
+    """Lengthen the time of the document at hand; outside of a worker there is no limit.
+
+    Args:
+        seconds: of wall time, for the piece of work that begins now.
+    """
+    grant = _grant.get()
+    if grant is not None:
+        grant(seconds)
+
+
+# Why a document could not be parsed: reason codes and what a person can do about each.
+
+# Shown by `rag documents` beside the message; a code never changes its meaning.
+PARSE_REASONS: Mapping[str, str] = MappingProxyType(
+    {
+        "changed_while_reading": "The file was saved during the build; build again.",
+        "damaged_file": "Open the file in its own program, save it anew and replace it.",
+        "empty_file": "The file holds no text; remove it or fill it.",
+        "error_page": "Download the document itself, signed in if needed, and replace the file.",
+        "hostile_file": "Find out where the file comes from; save it anew with its own program.",
+        "memory_limit": "Raise parse.megabytes_of_memory, or split the document; then --retry.",
+        "missing_extra": "Install the package that the message names; then --retry.",
+        "missing_key": "Put the key that the message names into .env; then --retry.",
+        "no_pages": "The document has no pages; export it again.",
+        "no_text_layer": "The pages are pictures; run text recognition (OCR) on the file.",
+        "page_limit": "Raise parse.max_pages, or split the document; build again.",
+        "parser_crashed": "Save the file anew with another program; report the crash if it stays.",
+        "password_required": "Write `password: …` into the file's sidecar <file>.meta.yaml.",
+        "password_wrong": "Correct `password:` in the file's sidecar <file>.meta.yaml.",
+        "provider_failed": "Look whether the service is up; then --retry, or parser: pymupdf.",
+        "provider_refused": "Put a valid key into .env; then --retry.",
+        "provider_timeout": "Raise parse.mineru.wait_seconds, or --retry later.",
+        "size_limit": "Raise parse.max_megabytes, or split the document; build again.",
+        "time_limit": "Raise parse.seconds_per_document, or split the document; then --retry.",
+        "unreadable_text": "Run text recognition (OCR) on the file; its text layer is wrong.",
+        "unknown_encoding": "Save the text as UTF-8.",
+        "unreadable_file": "Check that the file is there and may be read; build again.",
+        "unsupported_format": "Convert the file to one of the supported formats.",
+    }
+)
+
+
+# Which parser reads which media type: built in, registered, or from an entry point.
 
 ENTRY_POINT_GROUP = "rag_assets.parsers"
 
@@ -162,11 +282,10 @@ def parser_for(media_type: str, pdf_parser: str = "pymupdf") -> Parser:
         ParseFailure: `unsupported_format`.
         ConfigurationError: an installed entry point is not a parser.
     """
-    if media_type == "application/pdf" and pdf_parser != "pymupdf":
-        from rag_assets.parsing.pdf.providers import PDF_PROVIDERS
+    if media_type == "application/pdf" and pdf_parser == "mineru":
+        from rag_assets.parsing.mineru import MineruParser
 
-        if pdf_parser in PDF_PROVIDERS:
-            return PDF_PROVIDERS[pdf_parser]
+        return MineruParser()
     parsers = all_parsers()
     if media_type not in parsers:
         mend = _MENDS.get(media_type) or TEXT_ADVICE.get(media_type, "Convert the file")
@@ -259,19 +378,17 @@ def check_parser_options(options: Mapping[str, object]) -> None:
 @cache
 def _built_in() -> dict[str, Parser]:
     # Here, since a question, a listing or a publication comes by and parses nothing.
-    from rag_assets.parsing.html.parser import HtmlParser
-    from rag_assets.parsing.office.docx import DocxParser
-    from rag_assets.parsing.office.pptx import PptxParser
-    from rag_assets.parsing.office.protected import ProtectedOfficeParser
+    from rag_assets.parsing.containers import MailParser, NotebookParser
+    from rag_assets.parsing.docx import DocxParser
+    from rag_assets.parsing.html import HtmlParser
+    from rag_assets.parsing.markdown import MarkdownParser
+    from rag_assets.parsing.ods_xls import LegacySheetParser, OdsParser
+    from rag_assets.parsing.package import ProtectedOfficeParser
     from rag_assets.parsing.pdf.parser import PdfParser
-    from rag_assets.parsing.plain.mail import MailParser
-    from rag_assets.parsing.plain.markdown import MarkdownParser
-    from rag_assets.parsing.plain.notebook import NotebookParser
-    from rag_assets.parsing.plain.plaintext import TextParser
-    from rag_assets.parsing.sheets.csv_rows import CsvParser
-    from rag_assets.parsing.sheets.legacy import LegacySheetParser
-    from rag_assets.parsing.sheets.ods import OdsParser
-    from rag_assets.parsing.sheets.xlsx import XlsxParser
+    from rag_assets.parsing.pptx import PptxParser
+    from rag_assets.parsing.sheets import CsvParser
+    from rag_assets.parsing.text import TextParser
+    from rag_assets.parsing.xlsx import XlsxParser
 
     office: tuple[Parser, ...] = (DocxParser(), PptxParser(), XlsxParser(), LegacySheetParser())
     parsers: tuple[Parser, ...] = (

@@ -1,25 +1,24 @@
-"""A parse on disk: one immutable Parquet file with the document and its report.
-
-A row has a column for each field of the document. Of a long document it is the first of several:
-the others go on with the text and with the lists of pages, blocks and so on, so that neither
-writing nor reading holds it all a second time.
-"""
+"""Jobs and reports of parses, parses in their files, and documents as Markdown and JSON."""
 
 import dataclasses
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from itertools import starmap
 from pathlib import Path
-from typing import TYPE_CHECKING, Any  # Any: rows of Parquet
+from typing import TYPE_CHECKING, Any
 
 from rag_assets.model import (
     Attachment,
     Block,
     Columns,
     DamagedFileError,
+    FailureKind,
     PageSpan,
     ParsedDocument,
+    ParseFailure,
     ParseReport,
     Section,
     SectionCategory,
@@ -29,11 +28,101 @@ from rag_assets.model import (
     hash_long,
     hash_text,
 )
-from rag_assets.parsing.job import restore_report
 from rag_assets.storage import LocalStore, put, read_groups, trouble_of_machine, write_parquet
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+# What passes between the parent and its worker processes: jobs and reports as JSON.
+
+_PATHS = ("path", "folder", "blobs", "answer")
+
+
+@dataclass(frozen=True, slots=True)
+class ParseJob:
+    """One file to parse.
+
+    Args:
+        content_hash: SHA-256 that the bytes at `path` are expected to have.
+        path: the raw file.
+        extension: of its name.
+        password: from its sidecar.
+        folder: of the parses; a readable parse that stands there already is taken as it is.
+        blobs: folder for the contents of attachments, by their hash.
+        request: from `request_fingerprint`.
+        stem: of its name, for parsers that declare `reads_stem`.
+        answer: folder of a cloud provider's answer, None where none was asked.
+    """
+
+    content_hash: str
+    path: Path
+    extension: str
+    password: str | None
+    folder: Path
+    blobs: Path
+    request: str
+    stem: str = ""
+    answer: Path | None = None
+
+    def output(self, fingerprint: str) -> Path:
+        """Return the final place of the parse that has this fingerprint."""
+        return self.folder / f"{self.content_hash}-{fingerprint[:16]}.parquet"
+
+    def to_message(self) -> dict[str, Any]:
+        """Return the job as JSON-able values."""
+        paths = {name: str(getattr(self, name)) for name in _PATHS if getattr(self, name)}
+        return {**dataclasses.asdict(self), **paths}
+
+    @classmethod
+    def from_message(cls, message: dict[str, Any]) -> "ParseJob":
+        """Return the job that `to_message` has written."""
+        paths = {name: Path(message[name]) for name in _PATHS if message[name]}
+        return cls(**{**message, **paths})
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """Who reads a file: known once its bytes are sniffed, empty before."""
+
+    media_type: str = ""
+    parser: str = ""
+    parser_version: str = ""
+
+
+def failed_report(
+    job: ParseJob, reader: Reader, failure: ParseFailure, seconds: float
+) -> ParseReport:
+    """Return the report of a document that could not be parsed.
+
+    Its `doc_id` is the hash of the bytes, since there is no text.
+    """
+    kind: FailureKind = failure.kind
+    return ParseReport(
+        content_hash=job.content_hash,
+        status="failed",
+        parser=reader.parser,
+        parser_version=reader.parser_version,
+        media_type=reader.media_type,
+        doc_id=job.content_hash,
+        reason_code=failure.reason_code,
+        message=failure.message,
+        kind=kind,
+        seconds=seconds,
+    )
+
+
+def restore_report(fields: dict[str, Any]) -> ParseReport:
+    """Return the report that `dataclasses.asdict` and JSON have made of one."""
+    names = ("authors", "removed_templates", "warnings", "blobs")
+    lists = {name: tuple(fields[name]) for name in names}
+    return ParseReport(**{**fields, **lists})
+
+
+# A parse on disk: one immutable Parquet file with the document and its report.
+#
+# A row has a column for each field of the document. Of a long document it is the first of several:
+# the others go on with the text and with the lists of pages, blocks and so on, so that neither
+# writing nor reading holds it all a second time.
 
 _DAMAGED = (
     "{path}: the stored parse is missing or damaged ({problem}). Delete the file; the next "
@@ -324,3 +413,91 @@ def _schema() -> "pa.Schema":
     }
     names = (field.name for field in dataclasses.fields(ParsedDocument))
     return pa.schema([(name, kinds.get(name, string)) for name in names])
+
+
+# A parsed document as Markdown and as JSON, for people and for other programs.
+
+_DEEPEST_HEADING = 6
+_ATTACHMENT = re.compile(r"\]\(attachment:([^)\s]+)\)")
+# Kinds that follow each other without a blank line where they stand so in the text.
+_TIGHT = ("list", "row")
+_OBJECTS_AT_ONCE = 5000
+
+
+def render_markdown(document: ParsedDocument, files: Mapping[str, str] | None = None) -> str:
+    """Return a document as Markdown: headings with `#`, tables, code in fences, page marks.
+
+    A Markdown file is returned as it was read. What the parser took out (running heads) is not in
+    it; nothing else is left out.
+
+    Args:
+        document: as parsed.
+        files: attachment id → path of its file, for the links of figures; others stay
+            `attachment:` links.
+    """
+    if document.is_markdown:
+        return _link(document.text, files or {})
+    title_levels = 1 if any(block.kind == "title" for block in document.blocks) else 0
+    parts: list[str] = []
+    page, before = None, None
+    for block in document.blocks:
+        if block.page is not None and block.page != page:
+            page = block.page
+            parts.append(f"\n\n<!-- page {page} -->")
+        tight = before is not None and before.kind == block.kind and block.kind in _TIGHT
+        parts.append("\n" if tight else "\n\n")
+        parts.append(_render(block, document.text[block.start : block.end], title_levels))
+        before = block
+    return _link("".join(parts).strip("\n") + "\n", files or {})
+
+
+def _render(block: Block, text: str, title_levels: int) -> str:
+    one_line = " ".join(text.split())
+    if block.kind == "title":
+        return f"# {one_line}"
+    if block.kind == "heading":
+        level = min(_DEEPEST_HEADING, (block.level or 1) + title_levels)
+        return f"{'#' * level} {one_line}"
+    if block.kind == "code" and not text.lstrip().startswith(("```", "~~~")):
+        return f"```\n{text}\n```"
+    if block.kind == "note":
+        return "\n".join(f"> {line}" for line in text.split("\n"))
+    return text
+
+
+def _link(text: str, files: Mapping[str, str]) -> str:
+    def target(match: re.Match[str]) -> str:
+        found = files.get(match[1])
+        return f"]({found})" if found else match[0]
+
+    return _ATTACHMENT.sub(target, text)
+
+
+def json_pieces(document: ParsedDocument) -> Iterator[str]:
+    """Yield the pieces of a document as JSON: every field of ParsedDocument, lists of objects.
+
+    Together they are UTF-8 text. In pieces, since the objects of a table's million rows would need
+    many times the memory of the document.
+    """
+    opening = "{\n"
+    for name, value in plain_fields(document):
+        yield opening
+        yield from _list_members(name, value) if name in NESTED_FIELDS else [_member(name, value)]
+        opening = ",\n"
+    yield "\n}\n"
+
+
+def _list_members(name: str, columns: Mapping[str, Sequence[Any]]) -> Iterator[str]:
+    """Yield a list of objects, given by field, as a member of the document's object."""
+    size = len(next(iter(columns.values())))
+    head, tail = f' "{name}": [\n', "\n ]"
+    for start in range(0, size, _OBJECTS_AT_ONCE):
+        rows = zip(*(c[start : start + _OBJECTS_AT_ONCE] for c in columns.values()), strict=True)
+        objects = [dict(zip(columns, row, strict=True)) for row in rows]
+        yield ",\n" if start else head
+        yield _member(name, objects).removeprefix(head).removesuffix(tail)
+    yield tail if size else _member(name, [])
+
+
+def _member(name: str, value: Any) -> str:
+    return json.dumps({name: value}, ensure_ascii=False, indent=1)[len("{\n") : -len("\n}")]

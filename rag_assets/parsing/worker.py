@@ -29,14 +29,24 @@ from rag_assets.model import (
     document_id,
     hash_bytes,
 )
-from rag_assets.parsing.allowance import granting
-from rag_assets.parsing.contract import ParseHints
-from rag_assets.parsing.document import check_size, choose_parser, finish_document, media_type_of
-from rag_assets.parsing.fingerprints import parse_fingerprint
-from rag_assets.parsing.job import ParseJob, Reader, failed_report
-from rag_assets.parsing.pdf.library import load_pymupdf
-from rag_assets.parsing.registry import check_parser_options, import_registered
+from rag_assets.parsing.document import (
+    check_size,
+    choose_parser,
+    finish_document,
+    media_type_of,
+    parse_fingerprint,
+)
+from rag_assets.parsing.pdf.opening import load_pymupdf
+from rag_assets.parsing.registry import (
+    ParseHints,
+    check_parser_options,
+    granting,
+    import_registered,
+)
 from rag_assets.parsing.stored import (
+    ParseJob,
+    Reader,
+    failed_report,
     has_blobs,
     parsed_digest,
     read_parsed,

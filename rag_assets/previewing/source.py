@@ -133,7 +133,7 @@ class PreviewSource:
                 arguments = {"path": str(path), "parsed": str(parsed), "page": page, "dpi": dpi,
                              "password": self.password}  # fmt: skip
                 try:
-                    drawn = worker.call("rag_assets.parsing.pdf.drawing:draw_in_worker", arguments)
+                    drawn = worker.call("rag_assets.parsing.pdf.printed:draw_in_worker", arguments)
                 except WorkerTimeoutError as error:
                     raise ParseFailure(
                         "time_limit",

@@ -78,7 +78,7 @@ class ParseSettings(Section):
     max_megabytes: Count
     max_attempts: Count
     repeated_line_share: Share
-    parser: Literal["pymupdf", "pymupdf4llm", "mineru"]
+    parser: Literal["pymupdf", "mineru"]
     ocr: Literal["none", "tesseract"]
     ocr_languages: str = Field(pattern=r"^\w+(\+\w+)*$")
     ocr_dpi: int = Field(ge=72, le=600)

@@ -29,6 +29,7 @@ _REMOVED_KEYS = {
 }
 _REMOVED_VALUES = {
     ("verify.scorer", "nli"): _READ_BY_A_MODEL,
+    ("parse.parser", "pymupdf4llm"): "Use 'parse.parser: pymupdf', or 'mineru' (a cloud service).",
     ("verify.scorer", "coverage"): "Use 'verify.scorer: facts', which compares checkable facts, "
     "or 'similarity'.",
 }

@@ -12,7 +12,6 @@ from rag_assets_tests.libraries import build, make_workspace
 # stands for all its modules but those that a question needs.
 NOT_IMPORTED = (
     "bibtexparser",
-    "chardet",
     "dagster",
     "fitz",
     "httpx",
@@ -22,6 +21,7 @@ NOT_IMPORTED = (
     "mcp",
     "openai",
     "pandas",
+    "puremagic",
     "pymupdf",
     "rag_assets.auditing",
     "rag_assets.chunking.chunks",

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from rag_assets.execution import Limits, OnPart
 from rag_assets.model import ParsedDocument, StorageError
-from rag_assets.parsing.contract import ParseHints
-from rag_assets.parsing.plain.markdown import MarkdownParser
+from rag_assets.parsing.markdown import MarkdownParser
+from rag_assets.parsing.registry import ParseHints
 from rag_assets.settings import ParseSettings
 
 # The memory of a group of processes, as a container has it (version 1 of the interface).

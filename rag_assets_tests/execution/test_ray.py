@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 from rag_assets.execution import Execution, LocalExecution, open_engine
 from rag_assets.model import ParseReport, StorageError, hash_bytes
-from rag_assets.parsing.job import ParseJob
 from rag_assets.parsing.pool import parse_files
 from rag_assets.parsing.registry import ParserRegistry
+from rag_assets.parsing.stored import ParseJob
 from rag_assets.storage import Notify
 from rag_assets_tests.execution.harm import FOLDER, Act, Acts, Harming, begun
 from rag_assets_tests.parsing.conftest import make_settings

@@ -12,8 +12,8 @@ from rag_assets.embedding.encoding import EncodeJob, EncodeKind, EncodeResult
 from rag_assets.evaluation.vector_store import StoredModel, VectorStore
 from rag_assets.execution import Execution, Kind, Limits, LocalExecution
 from rag_assets.model import ConfigurationError, ParseFailure, ParseReport, hash_bytes
-from rag_assets.parsing.job import ParseJob, Reader, failed_report
 from rag_assets.parsing.pool import ParseKind, ParseResult
+from rag_assets.parsing.stored import ParseJob, Reader, failed_report
 from rag_assets.settings import ModelSettings
 from rag_assets_tests.execution.elsewhere import Elsewhere, copied
 from rag_assets_tests.parsing.conftest import make_settings

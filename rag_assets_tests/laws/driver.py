@@ -26,8 +26,8 @@ from rag_assets.evidence import mark_retired
 from rag_assets.graph import mentions_schema, refresh_entities
 from rag_assets.model import ParseReport, StageOutcome
 from rag_assets.parsing import worker
-from rag_assets.parsing.job import ParseJob
 from rag_assets.parsing.stage import refresh_parse_reports, reports_schema
+from rag_assets.parsing.stored import ParseJob
 from rag_assets.publishing import PublishOutcome, collect, list_documents, publish
 from rag_assets.publishing.catalogue import catalogue_name, open_catalogue, read_table
 from rag_assets.publishing.table_digest import digest_table

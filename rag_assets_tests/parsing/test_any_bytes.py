@@ -45,13 +45,11 @@ def parse_or_known_reason(data: bytes, extension: str) -> None:
 
 
 @given(st.binary(max_size=400), EXTENSIONS)
-@rules(max_examples=150, deadline=None)
 def test_any_bytes_give_a_document_or_a_known_reason(data: bytes, extension: str) -> None:
     parse_or_known_reason(data, extension)
 
 
 @given(st.text(max_size=300), EXTENSIONS, st.sampled_from(["utf-8", "utf-16", "gb18030"]))
-@rules(max_examples=150, deadline=None)
 def test_any_text_gives_a_document_or_a_known_reason(
     text: str, extension: str, encoding: str
 ) -> None:
@@ -66,13 +64,12 @@ MARKDOWN_LINES = st.sampled_from(
 
 
 @given(st.lists(MARKDOWN_LINES, max_size=25))
-@rules(max_examples=200, deadline=None)
 def test_any_markdown_is_cut_into_exact_blocks(lines: list[str]) -> None:
     parse_or_known_reason("\n".join(lines).encode(), ".md")
 
 
 @given(st.lists(st.tuples(st.integers(0, len(SMALL_PDF) - 1), st.integers(0, 255)), max_size=30))
-@rules(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@rules(suppress_health_check=[HealthCheck.too_slow])
 def test_a_broken_pdf_gives_a_document_or_a_known_reason(changes: list[tuple[int, int]]) -> None:
     data = bytearray(SMALL_PDF)
     for place, value in changes:

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from rag_assets.model import Attachment, Block, PageSpan, ParsedDocument, SourceLine, has_controls
 from rag_assets.parsing import ParseHints, parse_document
-from rag_assets.parsing.controls import without_controls
+from rag_assets.parsing.cleaning import without_controls
 from rag_assets.workspace import shipped_settings
 from rag_assets_tests.parsing.made_up_office import make_docx, word_paragraph
 

@@ -4,12 +4,11 @@ import json
 
 import pytest
 from hypothesis import given
-from hypothesis import settings as rules
 from hypothesis import strategies as st
 
 from rag_assets.model import ParsedDocument, ParseFailure
 from rag_assets.parsing import ParseHints, parse_document, sniff_media_type
-from rag_assets.parsing.sheets.csv_records import read_csv_table
+from rag_assets.parsing.sheets import read_csv_table
 from rag_assets_tests.parsing.conftest import make_settings
 from rag_assets_tests.parsing.test_any_bytes import assert_keeps_the_contract
 from rag_assets_tests.parsing.test_real_papers import files_below
@@ -186,7 +185,6 @@ CELLS = st.text(st.sampled_from("ab1 ,;\"'\n\t|\\光"), max_size=6)
 
 
 @given(st.lists(st.lists(CELLS, min_size=1, max_size=4), min_size=1, max_size=8))
-@rules(max_examples=150, deadline=None)
 def test_no_visible_character_of_a_table_is_lost(table: list[list[str]]) -> None:
     quoted = [[cell.replace('"', '""') for cell in row] for row in table]
     source = "\n".join(",".join(f'"{cell}"' for cell in row) for row in quoted)
@@ -199,7 +197,6 @@ def test_no_visible_character_of_a_table_is_lost(table: list[list[str]]) -> None
 
 
 @given(st.lists(CELLS, max_size=12).map("".join))
-@rules(max_examples=150, deadline=None)
 def test_every_letter_of_any_text_named_csv_is_kept(source: str) -> None:
     folded = [" ".join(line.replace('"', "").split()) for line in source.split("\n")]
     if len(set(folded)) < len(folded):

@@ -14,7 +14,7 @@ from rag_assets.model import hashing, normalise_text
 @given(
     st.text(st.sampled_from("ab \n\u3000\u0301\u00b4\ufdfa\u00a0\u2028ﬁe\u1100\u1161"), max_size=14)
 )
-@rules(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@rules(suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_pieces_are_normalised_as_the_whole(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
     monkeypatch.setattr(hashing, "_PIECE_CHARACTERS", 3)
     whole = re.sub(r"\s+", " ", unicodedata.normalize("NFKC", text)).strip()

@@ -4,14 +4,11 @@ import json
 
 import pytest
 from hypothesis import given
-from hypothesis import settings as rules
 from hypothesis import strategies as st
 
 from rag_assets.model import Block, ParsedDocument
 from rag_assets.parsing import ParseHints, parse_document
-from rag_assets.parsing.plain.markdown_blocks import cut_blocks
-from rag_assets.parsing.plain.markdown_syntax import plain_title
-from rag_assets.parsing.plain.markdown_unseen import MAY_BE_CODE
+from rag_assets.parsing.markdown import MAY_BE_CODE, cut_blocks, plain_title
 from rag_assets_tests.parsing.conftest import make_settings
 from rag_assets_tests.parsing.test_any_bytes import assert_keeps_the_contract
 from rag_assets_tests.parsing.test_real_papers import DATA
@@ -203,7 +200,6 @@ PIECES = st.sampled_from(
 
 
 @given(st.lists(PIECES, max_size=25))
-@rules(max_examples=200, deadline=None)
 def test_every_word_of_any_markdown_is_in_one_block(lines: list[str]) -> None:
     source = "\n".join(f"{line} w{number}" if line.isalpha() else line
                        for number, line in enumerate(lines))  # fmt: skip

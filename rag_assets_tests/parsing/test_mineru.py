@@ -8,7 +8,9 @@ import pymupdf
 import pytest
 
 from rag_assets.model import hash_bytes
-from rag_assets.parsing.mineru import Conversion, convert_documents, read_answer, service
+from rag_assets.parsing import mineru_service
+from rag_assets.parsing.mineru import read_answer
+from rag_assets.parsing.mineru_service import Conversion, convert_documents
 from rag_assets.parsing.stage import read_reports, refresh_parse_reports
 from rag_assets.settings import MineruSettings
 from rag_assets.workspace import require_inventory, shipped_settings, take_inventory
@@ -161,7 +163,7 @@ def test_an_answer_ends_at_its_time_and_size(
     most: float,
     why: str,
 ) -> None:
-    monkeypatch.setattr(service, limit, most)
+    monkeypatch.setattr(mineru_service, limit, most)
     (done,) = convert(tmp_path, settings_for(mineru, attempts=2), make_pdf(tmp_path / "a.pdf", 1))
     assert done.failure is not None
     assert why in done.failure.message

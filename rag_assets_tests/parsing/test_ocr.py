@@ -8,7 +8,7 @@ import pytest
 
 from rag_assets.model import ParseFailure
 from rag_assets.parsing import ParseHints, parse_document, parse_fingerprint
-from rag_assets.parsing.pdf.ocr import _language_data
+from rag_assets.parsing.pdf.lines import _language_data
 from rag_assets_tests.parsing.conftest import make_settings
 
 needs_tesseract = pytest.mark.skipif(

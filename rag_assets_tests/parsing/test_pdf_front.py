@@ -7,9 +7,9 @@ import pytest
 
 from rag_assets.model import ParsedDocument, SectionCategory
 from rag_assets.parsing import ParseHints, parse_document
-from rag_assets.parsing.pdf.front.authors import find_authors, mend_accents
-from rag_assets.parsing.pdf.front.dates import find_doi, find_year
+from rag_assets.parsing.pdf.front import find_doi, find_year
 from rag_assets.parsing.pdf.lines import Line
+from rag_assets.parsing.pdf.title import find_authors, mend_accents
 from rag_assets_tests.parsing.conftest import make_settings
 from rag_assets_tests.parsing.made_up_pdfs import Placed, make_pdf, paragraph
 

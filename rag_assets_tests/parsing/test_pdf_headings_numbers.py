@@ -1,6 +1,6 @@
 import pytest
 
-from rag_assets.parsing.pdf.headings.numbers import Number, parse_number, settle_letters
+from rag_assets.parsing.pdf.heading_words import Number, parse_number, settle_letters
 
 
 @pytest.mark.parametrize(

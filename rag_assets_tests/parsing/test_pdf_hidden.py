@@ -8,7 +8,7 @@ import pytest
 
 from rag_assets.model import ParsedDocument
 from rag_assets.parsing import ParseHints, parse_document
-from rag_assets.parsing.pdf.hidden import _judge, _replace_by_glyphs
+from rag_assets.parsing.pdf.drawn import _judge, _replace_by_glyphs
 from rag_assets_tests.parsing.conftest import make_settings
 
 SEEN = "The whole award amounts to 485,000 USD for three years."

@@ -4,8 +4,7 @@ import pytest
 from rag_assets.model import ParsedDocument, ParseFailure
 from rag_assets.parsing import ParseHints, parse_document
 from rag_assets.parsing.cleaning import clean_line, close_line, join_texts
-from rag_assets.parsing.pdf.drawing import draw_page, draw_spans, render_attachment
-from rag_assets.parsing.pdf.printed import boxes_of
+from rag_assets.parsing.pdf.printed import boxes_of, draw_page, draw_spans, render_attachment
 from rag_assets_tests.parsing.conftest import make_settings
 from rag_assets_tests.parsing.made_up_layouts import (
     PROSE,

@@ -3,7 +3,7 @@
 import pytest
 
 from rag_assets.parsing import ParseHints, parse_document
-from rag_assets.parsing.pdf.list_marks import begins_with_mark
+from rag_assets.parsing.pdf.paragraphs import begins_with_mark
 from rag_assets_tests.parsing.conftest import make_settings
 from rag_assets_tests.parsing.made_up_pdfs import Placed, make_pdf
 from rag_assets_tests.parsing.test_any_bytes import assert_keeps_the_contract

@@ -1,7 +1,7 @@
 import pytest
 
 from rag_assets.model import ParseFailure
-from rag_assets.parsing.office.pptx_layout import reading_order
+from rag_assets.parsing.pptx import reading_order
 from rag_assets_tests.parsing.made_up_office import (
     blocks_of,
     make_png,
@@ -192,9 +192,8 @@ def test_picture_is_an_attachment_of_its_page() -> None:
     assert document.text.endswith("![image](attachment:img-001)")
 
 
-def test_speaker_s_notes_and_comments_stand_at_the_end_of_their_slide() -> None:
+def test_speaker_s_notes_stand_at_the_end_of_their_slide() -> None:
     tree = slide_shape("Say this.", "body") + slide_shape("7", "sldNum")
-    comment = '<p:cm authorId="4"><p:text>Too long?</p:text></p:cm>'
     document = read(
         make_pptx(
             [slide_shape("Seen."), slide_shape("Next.")],
@@ -202,22 +201,10 @@ def test_speaker_s_notes_and_comments_stand_at_the_end_of_their_slide() -> None:
                 "ppt/notesSlides/n1.xml": xml_part(
                     "p:notes", f"<p:cSld><p:spTree>{tree}</p:spTree></p:cSld>"
                 ),
-                "ppt/comments/c1.xml": xml_part("p:cmLst", comment),
-                "ppt/commentAuthors.xml": xml_part(
-                    "p:cmAuthorLst", '<p:cmAuthor id="4" name="Ada"/>'
-                ),
-                "ppt/_rels/presentation.xml.rels": make_relationships(
-                    {
-                        "s1": ("slide", "slides/slide1.xml"),
-                        "s2": ("slide", "slides/slide2.xml"),
-                        "a": ("commentAuthors", "commentAuthors.xml"),
-                    }
-                ),
             },
             {
                 1: {
                     "n": ("notesSlide", "../notesSlides/n1.xml"),
-                    "c": ("comments", "../comments/c1.xml"),
                 }
             },
         )
@@ -228,7 +215,6 @@ def test_speaker_s_notes_and_comments_stand_at_the_end_of_their_slide() -> None:
     ] == [
         (1, "paragraph", "Seen."),
         (1, "note", "Say this."),
-        (1, "note", "Comment by Ada: Too long?"),
         (2, "paragraph", "Next."),
     ]
 

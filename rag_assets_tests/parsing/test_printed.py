@@ -3,7 +3,6 @@ import random
 import pymupdf
 import pytest
 from hypothesis import given
-from hypothesis import settings as rules
 from hypothesis import strategies as st
 
 from rag_assets.evidence.quoting import check_quote
@@ -25,7 +24,6 @@ PRINTED = st.text(
 
 
 @given(PRINTED)
-@rules(max_examples=400, deadline=None)
 def test_every_clean_character_has_its_printed_ones(printed: str) -> None:
     clean = clean_line(printed)
     places = align(clean, printed)
@@ -44,7 +42,6 @@ def test_every_clean_character_has_its_printed_ones(printed: str) -> None:
 
 
 @given(PRINTED, st.data())
-@rules(max_examples=200, deadline=None)
 def test_a_span_of_a_line_cuts_the_print_that_reads_the_same(
     printed: str, data: st.DataObject
 ) -> None:

@@ -1,8 +1,7 @@
 from pathlib import Path
 
 from rag_assets.model import hash_bytes
-from rag_assets.parsing.quality import write_quality_report
-from rag_assets.parsing.stage import refresh_parse_reports
+from rag_assets.parsing.stage import refresh_parse_reports, write_quality_report
 from rag_assets.workspace import take_inventory
 from rag_assets_tests.libraries import build, make_workspace
 from rag_assets_tests.parsing.made_up_pdfs import make_pdf, paragraph

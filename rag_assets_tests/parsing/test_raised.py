@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from rag_assets.parsing.raised import lowered, raised, settle_raised
+from rag_assets.parsing.seen import lowered, raised, settle_raised
 from rag_assets_tests.parsing.made_up_office import (
     in_paragraph,
     make_docx,

@@ -3,7 +3,7 @@ import json
 import pytest
 
 from rag_assets.model import Attachment, Block, PageSpan, ParsedDocument
-from rag_assets.parsing.rendering import json_pieces, render_markdown
+from rag_assets.parsing.stored import json_pieces, render_markdown
 
 TEXT = (
     "On roofs\n\nMethods\n\nWe built.\n\n- one\n- two\n\n![Figure 1](attachment:fig-001)\n\nx = 1"
@@ -45,7 +45,7 @@ def test_a_figure_without_a_file_keeps_its_reference() -> None:
 
 def test_a_document_is_the_same_json_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = "".join(json_pieces(DOCUMENT))
-    monkeypatch.setattr("rag_assets.parsing.rendering._OBJECTS_AT_ONCE", 2)
+    monkeypatch.setattr("rag_assets.parsing.stored._OBJECTS_AT_ONCE", 2)
     assert "".join(json_pieces(DOCUMENT)) == whole
     loaded = json.loads(whole)
     assert whole == json.dumps(loaded, ensure_ascii=False, indent=1) + "\n"

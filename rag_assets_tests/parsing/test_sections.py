@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from rag_assets.model import Block, Section, SectionCategory, SectionSubtype
 from rag_assets.parsing import make_sections
-from rag_assets.parsing.language import guess_language
-from rag_assets.parsing.section_titles import category_of_title, subtype_of_title
+from rag_assets.parsing.cleaning import guess_language
+from rag_assets.parsing.sections import category_of_title, subtype_of_title
 
 CATEGORIES = {
     "Abstract": 0,
@@ -22,19 +22,16 @@ CATEGORIES = {
     "Experimental section": 2,
     "Experimental methods": 2,
     "四、模型的建立与求解": 2,
-    "Модели и методы": 2,
     "4 Experiments": 3,
     "Experimental setup": 3,
     "Results and discussion": 3,
     "Model evaluation": 3,
     "5 实验结果与分析": 3,
     "模型评价": 3,
-    "Ergebnisse": 3,
     "Discussion of results": 4,
     "Conclusions and outlook": 4,
     "Threats to validity": 4,
     "结论": 4,
-    "Conclusão": 4,
     "References": 5,
     "Data availability": 5,
     "Author contributions": 5,
@@ -46,7 +43,6 @@ CATEGORIES = {
 SUBTYPES: dict[str, SectionSubtype | None] = {
     "References": "references",
     "7. 参考文献": "references",
-    "Список использованных источников": "references",
     "Reference frames": None,
     "附录A": "appendix",
     "Supplementary Material": "appendix",

@@ -103,7 +103,7 @@ def test_print_of_a_truncated_file_is_refused(tmp_path: Path, share: float) -> N
 
 
 @given(st.data())
-@rules(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@rules(suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_an_altered_file_is_never_taken_for_another_parse(
     tmp_path: Path, data: st.DataObject
 ) -> None:

@@ -32,7 +32,7 @@ from rag_assets.parsing.pool import worker_started_ahead
 from rag_assets_tests.parsing.conftest import make_settings
 
 # gzip's magic makes it a binary type of its own; the word after it says what to do.
-MAGIC = b"\x1f\x8b"
+MAGIC = b"\x1f\x8b\x08"
 PARSER = """
 import os, signal, sys, time
 from rag_assets.parsing.allowance import ask_for_seconds
@@ -42,7 +42,7 @@ class Parser:
     name, version, media_types, reads_stem = "odd", "1", ("application/gzip",), False
 
     def parse(self, data, hints, settings):
-        word = data[2:].decode()
+        word = data[3:].decode()
         if word == "loop":
             while True:
                 pass

@@ -5,12 +5,11 @@ from typing import Any
 
 import pytest
 from hypothesis import given
-from hypothesis import settings as rules
 from hypothesis import strategies as st
 
 from rag_assets.model import ParsedDocument, ParseFailure, hash_bytes
 from rag_assets.parsing import ParseHints, parse_document
-from rag_assets.parsing.sheets.formats import compile_format, show_general
+from rag_assets.parsing.cell_looks import compile_format, show_general
 from rag_assets_tests.parsing.conftest import make_settings
 from rag_assets_tests.parsing.made_up_sheets import (
     DRAWING,
@@ -127,7 +126,6 @@ def test_days_may_count_from_1904() -> None:
 
 
 @given(st.floats(-1e300, 1e300), st.text('0#?.,%ymdhs/;[]"\\_* @E+-€G'))
-@rules(max_examples=400, deadline=None)
 def test_any_format_shows_any_number(value: float, code: str) -> None:
     assert isinstance(compile_format(code)(value), str)
     assert float(show_general(value)) == pytest.approx(value, rel=1e-14)
@@ -173,16 +171,6 @@ def test_a_blank_row_inside_a_table_does_not_end_its_header() -> None:
     assert read(["n", "v"], ["a", 1], ["b", 2], [], ["c", 3]) == [
         "n: a; v: 1", "n: b; v: 2", "n: c; v: 3",
     ]  # fmt: skip
-
-
-def test_tables_beside_each_other_are_not_mixed() -> None:
-    assert read(
-        ["n", "v"],
-        ["a", 1, None, "when", "where"],
-        ["b", 2, None, "2024-01-01", "here"],
-        [None, None, None, "2024-01-02", "there"],
-    ) == ["n: a; v: 1", "n: b; v: 2", "when: 2024-01-01; where: here",
-          "when: 2024-01-02; where: there"]  # fmt: skip
 
 
 def test_an_empty_column_inside_a_table_does_not_part_it() -> None:
@@ -233,42 +221,33 @@ def with_extras(**changed: str) -> bytes:
         '"http://schemas.openxmlformats.org/officeDocument/2006/relationships"><anchor><sp><txBody>'
         "<a:p><a:r><a:t>In a </a:t></a:r><a:r><a:t>box</a:t></a:r></a:p></txBody></sp></anchor>"
         '<anchor><pic><nvPicPr><cNvPr name="Picture 1" descr="A [small] cat"/></nvPicPr><a:blip '
-        'r:embed="i"/></pic></anchor><anchor><graphicFrame><chart r:id="g"/></graphicFrame>'
-        "</anchor></wsDr>",
-        "xl/drawings/_rels/drawing1.xml.rels": relations_xml(
-            ("i", "image", "../media/image1.png"), ("g", "chart", "/xl/charts/chart1.xml")
-        ),
+        'r:embed="i"/></pic></anchor></wsDr>',
+        "xl/drawings/_rels/drawing1.xml.rels": relations_xml(("i", "image", "../media/image1.png")),
         "xl/media/image1.png": PNG,
-        "xl/charts/chart1.xml": f'<chartSpace xmlns:a="{DRAWING}/main"><chart><title><a:p><a:t>'
-        "Rain by month</a:t></a:p></title><ser><tx><v>mm</v></tx></ser></chart></chartSpace>",
     }
     return make_xlsx({"S": sheet_xml([["a", "b"], [1, 2]])}, extra={**parts, **changed})
 
 
-def test_notes_text_boxes_pictures_and_charts_follow_the_cells() -> None:
+def test_notes_text_boxes_and_pictures_follow_the_cells() -> None:
     document = parse(with_extras())
     assert cuts(document)[1:] == [
         ("row", "a: 1; b: 2"),
         ("note", "B2: Check this"),
         ("paragraph", "In a box"),
         ("figure", "![image](attachment:img-001)"),
-        ("figure", "![Rain by month](attachment:fig-001)"),
-        ("caption", "Rain by month"),
-        ("paragraph", "mm"),
     ]
-    image, chart = document.attachments
+    (image,) = document.attachments
     assert (image.media_type, image.content, image.content_hash) == (
         "image/png", PNG, hash_bytes(PNG),
     )  # fmt: skip
     assert document.text[image.start : image.end].endswith("(attachment:img-001)")
-    assert (chart.kind, chart.caption, chart.content) == ("figure", "Rain by month", None)
 
 
-def test_a_broken_chart_harms_nothing_else() -> None:
-    document = parse(with_extras(**{"xl/charts/chart1.xml": "<broken"}))
+def test_a_broken_list_of_notes_harms_nothing_else() -> None:
+    document = parse(with_extras(**{"xl/comments1.xml": "<broken"}))
     assert "attachment:img-001" in document.text
-    assert "attachment:fig" not in document.text
-    assert "xl/charts/chart1.xml" in document.warnings[0]
+    assert "Check this" not in document.text
+    assert "xl/comments1.xml" in document.warnings[0]
 
 
 def test_a_cell_in_the_last_corner_costs_nothing() -> None:
@@ -298,7 +277,6 @@ def test_a_workbook_without_a_filled_cell_is_empty() -> None:
 
 
 @given(st.lists(st.tuples(st.integers(0, 10_000), st.integers(0, 255)), max_size=12))
-@rules(max_examples=100, deadline=None)
 def test_a_broken_workbook_gives_a_document_or_a_known_reason(
     changes: list[tuple[int, int]],
 ) -> None:
@@ -314,7 +292,6 @@ VALUES = st.one_of(
 
 
 @given(st.lists(st.lists(VALUES, max_size=5), min_size=1, max_size=9))
-@rules(max_examples=150, deadline=None)
 def test_no_letter_of_a_sheet_is_lost(rows: list[list[Any]]) -> None:
     source = "".join(value for row in rows for value in row if isinstance(value, str))
     if not any(value is not None and str(value).strip() for row in rows for value in row):

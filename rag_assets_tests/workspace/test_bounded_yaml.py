@@ -14,7 +14,7 @@ from rag_assets.auditing.drafts.draft import parse_draft
 from rag_assets.evidence import read_question
 from rag_assets.llm.scripted import read_script
 from rag_assets.model import ConfigurationError, DamagedFileError, UsageError
-from rag_assets.parsing.plain.markdown_front_matter import read_front_matter
+from rag_assets.parsing.markdown import read_front_matter
 from rag_assets.retrieval.weights import read_fusion_file
 from rag_assets.workspace import Workspace, create_workspace, read_decisions, read_sidecar
 from rag_assets.workspace.bounded_yaml import (

@@ -1,18 +1,22 @@
-"""Printed lines of a PDF page, as PyMuPDF finds them, in native order."""
+"""The lines of a page: read or recognised, their styles, the numbers beside them."""
 
+import os
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from itertools import groupby
-from typing import Any  # Any: pages of PyMuPDF and its dictionaries
+from itertools import groupby, pairwise
+from pathlib import Path
+from typing import Any
 
-from rag_assets.model import Box
-from rag_assets.parsing.cleaning import clean_line
-from rag_assets.parsing.pdf.drawn import DrawnPage
-from rag_assets.parsing.pdf.floats.graphics import Graphic, read_graphics
-from rag_assets.parsing.pdf.hidden import drop_hidden
-from rag_assets.parsing.pdf.library import load_pymupdf
+from rag_assets.model import Box, ParseFailure
+from rag_assets.parsing.cleaning import clean_line, close_gaps
+from rag_assets.parsing.pdf.drawn import DrawnPage, Graphic, drop_hidden, read_graphics
+from rag_assets.parsing.pdf.opening import load_pymupdf
+from rag_assets.settings import ParseSettings
+
+# Printed lines of a PDF page, as PyMuPDF finds them, in native order.
 
 # Bit of PyMuPDF's span flags; fonts without it say so in their name (CMBX is TeX's bold).
 _BOLD_FLAG = 16
@@ -358,3 +362,255 @@ def surrounding_box(boxes: Sequence[Box]) -> Box:
         lefts, tops, rights, bottoms = zip(*boxes, strict=True)
         left, top, right, bottom = min(lefts), min(tops), max(rights), max(bottoms)
     return round(left, 1), round(top, 1), round(right, 1), round(bottom, 1)
+
+
+# Fonts of a PDF's text: which one its sentences are set in, and what stands out from it.
+
+# A font with so many of the characters sets running text, whatever its name.
+_MIN_TEXT_FONT_SHARE = 0.1
+# Hinting and scaling move sizes by a few tenths of a point.
+_SIZE_STEPS_PER_POINT = 2
+_LARGER_POINTS = 0.9
+_MATHEMATICAL = re.compile(
+    r"CMMI|CMSY|CMEX|CMBSY|MSAM|MSBM|EUFM|EUSM|Math|Symbol|Dingbat|MT-Extra|MTSY|rsfs|wasy"
+    r"|stmary|txsy|pxsy|eufm",
+    re.IGNORECASE,
+)
+# An acronym has fewer letters, and a symbol of an element may stand among the capitals.
+_MIN_CAPITALS, _MIN_CAPITAL_SHARE = 6, 0.75
+# The first words tell; sentences are long.
+_LOOKED_AT = 40
+
+Style = tuple[float, str, bool]
+"""Size to half a point, font, whether in capitals."""
+
+
+@dataclass(frozen=True, slots=True)
+class BodyStyle:
+    """What most of a document is set in.
+
+    Args:
+        size: in points, to half a point.
+        text_fonts: sizes and fonts that set a good part of the text (Latin letters in Chinese
+            text).
+    """
+
+    size: float
+    font: str
+    bold: bool
+    italic: bool
+    text_fonts: frozenset[tuple[float, str]]
+
+    def is_emphasised(self, line: Line) -> bool:
+        """Tell whether a line's font stands out: larger, bold, slanted, or hardly used."""
+        if (line.bold and not self.bold) or line.size >= self.size + _LARGER_POINTS:
+            return True
+        if is_mathematical(line.font):
+            return False
+        if line.italic and not self.italic:
+            return True
+        return (half_points(line.size), line.font) not in self.text_fonts or is_all_capitals(
+            line.text
+        )
+
+
+@cache
+def is_mathematical(font: str) -> bool:
+    """Tell whether a font's name is that of symbols."""
+    return _MATHEMATICAL.search(font) is not None
+
+
+def find_body_style(pages: Sequence[Page]) -> BodyStyle:
+    """Return the style of most characters of `pages`, of at least one line."""
+    sizes: Counter[tuple[float, str, bool, bool]] = Counter()
+    for page in pages:
+        for block in page.blocks:
+            for line in block:
+                length = len(line.text)
+                sizes[half_points(line.size), line.font, line.bold, line.italic] += length
+    if not sizes:
+        return BodyStyle(0.0, "", False, False, frozenset())
+    size, font, bold, italic = max(sizes, key=lambda style: sizes[style])
+    least = _MIN_TEXT_FONT_SHARE * sizes.total()
+    fonts: Counter[tuple[float, str]] = Counter()
+    for (own_size, own_font, _, _), count in sizes.items():
+        for step in (-0.5, 0.0, 0.5):
+            fonts[own_size + step, own_font] += count
+    text_fonts = {style for style, count in fonts.items() if count >= least}
+    text_fonts |= {(size + step, font) for step in (-0.5, 0.0, 0.5)}
+    return BodyStyle(size, font, bold, italic, frozenset(text_fonts))
+
+
+def half_points(size: float) -> float:
+    """Return a font's size to half a point."""
+    return round(size * _SIZE_STEPS_PER_POINT) / _SIZE_STEPS_PER_POINT
+
+
+def style_of(line: Line) -> Style:
+    """Return what a heading's line shares with the other headings of its rank."""
+    return half_points(line.size), line.font, is_all_capitals(line.text)
+
+
+def is_all_capitals(text: str) -> bool:
+    """Tell whether nearly all letters of a text are capitals: `SOLID Mg CONDUCTORS`, not `EEG`."""
+    text = text[:_LOOKED_AT]
+    capitals = sum(map(str.isupper, text))
+    return capitals >= _MIN_CAPITALS and capitals >= _MIN_CAPITAL_SHARE * sum(
+        map(str.isalpha, text)
+    )
+
+
+# Numbers in the margin that count the lines of a manuscript.
+
+TEMPLATE = "# (line numbers)"
+
+_NUMBER = re.compile(r"\d{1,4}")
+# Reviewers' numbers count every line or every fifth; fewer on a page are cells of a table.
+_MIN_NUMBERS = 5
+_STEPS = (1, 5)
+_MIN_STEADY_SHARE = 0.8
+_SAME_EDGE_POINTS = 12.0
+# Formulas and two columns make some more rows than lines; an entry of a list has two or three.
+_MAX_ROWS_A_NUMBER = 1.5
+
+
+def remove_line_numbers(pages: Sequence[Page]) -> tuple[str, ...]:
+    """Take line numbers out of the margins of `pages`, in place.
+
+    On a page they stand outside of the text, below each other, and ascend by one or by five.
+    Pages with little text have few: there the edge counts that the other pages have shown.
+
+    Returns:
+        The template that was removed, empty where there are none.
+    """
+    margins = [(page, *_margins(page)) for page in pages]
+    edges = [
+        edge
+        for page, *sides in margins
+        for side in sides
+        if (edge := _edge_of_numbers(side)) is not None and _counts_rows(page, side)
+    ]
+    if not edges:
+        return ()
+    for page, *sides in margins:
+        doomed = {
+            id(line)
+            for side in sides
+            for line in side
+            if any(abs(line.box[2] - edge) <= _SAME_EDGE_POINTS for edge in edges)
+        }
+        if doomed:
+            kept = [[line for line in block if id(line) not in doomed] for block in page.blocks]
+            page.blocks = [block for block in kept if block]
+    return (TEMPLATE,)
+
+
+def _margins(page: Page) -> tuple[list[Line], list[Line]]:
+    """Return the numbers that stand left and right of a page's text, from the top."""
+    numbers: list[Line] = []
+    left, right = page.width, 0.0
+    for block in page.blocks:
+        for line in block:
+            if len(line.text) <= 4 and _NUMBER.fullmatch(line.text):
+                numbers.append(line)
+            elif len(line.text) > 4 and line.upright:
+                left, right = min(left, line.box[0]), max(right, line.box[2])
+    numbers.sort(key=lambda line: line.box[1])
+    return (
+        [line for line in numbers if line.box[2] <= left + 1],
+        [line for line in numbers if line.box[0] >= right - 1],
+    )
+
+
+def _counts_rows(page: Page, numbers: Sequence[Line]) -> bool:
+    """Tell whether the numbers count rows; those of a list of references count entries."""
+    first, last = numbers[0], numbers[-1]
+    middles = sorted(
+        (line.box[1] + line.box[3]) / 2
+        for block in page.blocks
+        for line in block
+        if len(line.text) > 4
+        and line.upright
+        and first.box[1] <= (line.box[1] + line.box[3]) / 2 <= last.box[3]
+    )
+    rows = 1 + sum(after - before > first.size / 2 for before, after in pairwise(middles))
+    counted = int(last.text) - int(first.text) + 1
+    return rows <= _MAX_ROWS_A_NUMBER * counted
+
+
+def _edge_of_numbers(lines: Sequence[Line]) -> float | None:
+    """Return the right edge that line numbers share, None where `lines` are none."""
+    if len(lines) < _MIN_NUMBERS:
+        return None
+    steps = [int(after.text) - int(line.text) for line, after in pairwise(lines)]
+    edges = [line.box[2] for line in lines]
+    if max(edges) - min(edges) > _SAME_EDGE_POINTS:
+        return None
+    if max(steps.count(step) for step in _STEPS) < _MIN_STEADY_SHARE * len(steps):
+        return None
+    return max(edges)
+
+
+# Text recognition on pages that are pictures, by Tesseract through PyMuPDF.
+
+# A scan may carry a page number or a library's stamp as text: so few characters are no text layer.
+MOST_STAMP_CHARACTERS = 60
+
+
+def is_scan(sheet: Any, page: Page) -> bool:
+    """Tell whether a page has pictures and hardly any text.
+
+    Args:
+        sheet: the `pymupdf.Page`.
+        page: what was read of it.
+    """
+    characters = sum(len(line.text) for block in page.blocks for line in block)
+    return characters <= MOST_STAMP_CHARACTERS and bool(sheet.get_images())
+
+
+def read_scan(sheet: Any, settings: ParseSettings) -> Page:
+    """Return the lines that Tesseract reads on the picture of a page.
+
+    Args:
+        sheet: the `pymupdf.Page`.
+        settings: `ocr_languages`, `ocr_dpi`.
+
+    Raises:
+        ParseFailure: `missing_extra`: Tesseract's language data are not installed.
+        RuntimeError: the page cannot be drawn.
+    """
+    recognised = sheet.get_textpage_ocr(
+        language=settings.ocr_languages,
+        dpi=settings.ocr_dpi,
+        full=True,
+        tessdata=str(_language_data(settings.ocr_languages)),
+    )
+    page = read_page(sheet, recognised)
+    for block in page.blocks:
+        for line in block:
+            line.text = close_gaps(line.text)
+    return page
+
+
+@cache
+def _language_data(languages: str) -> Path:
+    """Return the folder that holds Tesseract's data for all `languages` (`eng+chi_sim`)."""
+    pymupdf = load_pymupdf()
+    stated = os.environ.get("TESSDATA_PREFIX")
+    # PyMuPDF answers False where it finds no installation.
+    found = stated or pymupdf.get_tessdata() or ""
+    missing = [
+        name
+        for name in languages.split("+")
+        if not found or not (Path(found) / f"{name}.traineddata").is_file()
+    ]
+    if missing:
+        packages = " ".join(f"tesseract-ocr-{name.replace('_', '-')}" for name in missing)
+        raise ParseFailure(
+            "missing_extra",
+            f"`ocr: tesseract` lacks the data for {', '.join(missing)}: apt-get install "
+            f"tesseract-ocr {packages} (or set TESSDATA_PREFIX, or change parse.ocr_languages), "
+            "then run with --retry.",
+            kind="resource",
+        )
+    return Path(found)

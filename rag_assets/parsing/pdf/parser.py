@@ -13,36 +13,36 @@ from rag_assets.model import (
     ParseFailure,
     count_of,
 )
-from rag_assets.parsing.allowance import ask_for_seconds
-from rag_assets.parsing.cleaning import clean_line
-from rag_assets.parsing.contract import ParseHints
-from rag_assets.parsing.language import guess_language
-from rag_assets.parsing.pdf.floats.figures import place_attachments
-from rag_assets.parsing.pdf.flow import Flow, flow_text
-from rag_assets.parsing.pdf.footnotes import mark_footnotes
-from rag_assets.parsing.pdf.formulas import merge_formulas
-from rag_assets.parsing.pdf.front.matter import (
+from rag_assets.parsing.cleaning import clean_line, guess_language
+from rag_assets.parsing.pdf.figures import place_attachments
+from rag_assets.parsing.pdf.front import (
     Abstract,
     find_abstract,
     first_page_lines,
     mark_front_matter,
 )
-from rag_assets.parsing.pdf.furniture import remove_furniture
-from rag_assets.parsing.pdf.headings.bookmarks import Bookmark
-from rag_assets.parsing.pdf.headings.marking import mark_headings
-from rag_assets.parsing.pdf.hyphens import settle_hyphens
-from rag_assets.parsing.pdf.library import load_pymupdf
-from rag_assets.parsing.pdf.line_numbers import remove_line_numbers
-from rag_assets.parsing.pdf.lines import Page, read_page
-from rag_assets.parsing.pdf.lists import split_lists
-from rag_assets.parsing.pdf.ocr import MOST_STAMP_CHARACTERS, is_scan, read_scan
-from rag_assets.parsing.pdf.opening import explained, opened_pdf
-from rag_assets.parsing.pdf.order import order_page
-from rag_assets.parsing.pdf.outline import read_bookmarks
-from rag_assets.parsing.pdf.paragraphs import page_paragraphs
+from rag_assets.parsing.pdf.headings import Bookmark, mark_headings, read_bookmarks
+from rag_assets.parsing.pdf.lines import (
+    MOST_STAMP_CHARACTERS,
+    Page,
+    find_body_style,
+    is_scan,
+    read_page,
+    read_scan,
+    remove_line_numbers,
+)
+from rag_assets.parsing.pdf.lists import mark_footnotes, merge_formulas, split_lists
+from rag_assets.parsing.pdf.opening import explained, load_pymupdf, opened_pdf
+from rag_assets.parsing.pdf.order import order_page, remove_furniture
+from rag_assets.parsing.pdf.paragraphs import (
+    Flow,
+    flow_text,
+    merge_wide_lines,
+    page_paragraphs,
+    settle_hyphens,
+)
 from rag_assets.parsing.pdf.references import split_references
-from rag_assets.parsing.pdf.styles import find_body_style
-from rag_assets.parsing.pdf.wide_lines import merge_wide_lines
+from rag_assets.parsing.registry import ParseHints, ask_for_seconds
 from rag_assets.settings import ParseSettings
 
 PARSER_VERSION = "7"

@@ -1,0 +1,880 @@
+"""Web pages: what trafilatura takes for the content, with the structure of the page's own tree."""
+
+import base64
+import binascii
+import html
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from importlib.metadata import version
+from pathlib import PurePosixPath
+from typing import Any, Literal  # Any: elements of lxml, JSON-LD
+from urllib.parse import unquote, unquote_to_bytes, urlsplit
+
+from rag_assets.model import (
+    HAN_RANGES,
+    Attachment,
+    Block,
+    BlockKind,
+    ParsedDocument,
+    ParseFailure,
+)
+from rag_assets.parsing.cleaning import guess_language, replace_surrogates
+from rag_assets.parsing.page_styles import leave_unseen
+from rag_assets.parsing.registry import ParseHints
+from rag_assets.parsing.seen import apart, settle_raised
+from rag_assets.parsing.sniffing import foreign_name_warning
+from rag_assets.parsing.text import decode_text, decoder_version
+from rag_assets.settings import ParseSettings
+
+PARSER_VERSION = "3"
+
+_TOO_DEEP = (
+    "The page's elements are nested too deep to be read as a tree: its text was kept whole, "
+    "without headings, lists and tables; save the page again from a browser."
+)
+# HTML standard §15.3: elements that are blocks of their own where a browser has no other style.
+_BLOCKS = frozenset(
+    {
+        "address", "article", "aside", "blockquote", "body", "caption", "center", "dd", "details",
+        "dialog", "dir", "div", "dl", "dt", "fieldset", "figcaption", "figure", "footer", "form",
+        "h1", "h2", "h3", "h4", "h5", "h6", "header", "hgroup", "hr", "html", "legend", "li",
+        "main", "menu", "nav", "ol", "optgroup", "option", "p", "pre", "search", "section",
+        "summary", "table", "tbody", "td", "tfoot", "th", "thead", "tr", "ul",
+    }
+)  # fmt: skip
+_UNSEEN = frozenset(
+    {
+        "applet", "audio", "canvas", "datalist", "embed", "head", "iframe", "input", "link", "map",
+        "meta", "noembed", "noframes", "noscript", "object", "param", "rp", "script", "select",
+        "source", "style", "svg", "template", "textarea", "title", "track", "video",
+    }
+)  # fmt: skip
+_LISTS = frozenset({"ul", "ol", "menu", "dir"})
+_FURNITURE = frozenset({"nav", "footer", "aside"})
+_FURNITURE_ROLES = frozenset({"navigation", "contentinfo", "complementary", "banner", "search"})
+_NOTE_NAMES = frozenset({"doc-footnote", "doc-endnote", "doc-endnotes", "footnote", "footnotes"})
+_LAYOUT_CONTENT = ("table", "h1", "h2", "h3", "h4", "h5", "h6", "form", "article", "nav")
+_BLANKS = re.compile(r"[ \t\n\r\f]+")
+# A text that is one formula: an equation of its own, whatever element it stands in.
+_EQUATION = re.compile(r"\$([^$]+)\$\s*([.,;:]?)")
+_LINE_BREAK = "\x01"
+_UNPRINTED = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+_LABEL = re.compile(
+    r"\s*((?:fig(?:ure|\.)?|abb(?:ildung|\.)?|table|tab\.|图|圖|表)\s*\d+(?:[.\-]\d+)*)",
+    re.IGNORECASE,
+)
+# A cell of data holds a value or a sentence or two; a column of a layout holds the page.
+_MAX_CELL_CHARACTERS = 1500
+_MAX_SPAN, _MAX_CELLS = 1000, 2_000_000
+# Deeper lists stay at this margin, or a page of nested lists would grow with its square.
+_MAX_INDENTS = 10
+# An image whose alternative text is so short and no letter of ASCII stands for that character.
+_MAX_EMOJI_CHARACTERS = 3
+# Smaller images are signs and buttons; smaller data are placeholders that a script replaces.
+_MIN_PIXELS, _MIN_DATA_BYTES = 48, 500
+
+
+class HtmlParser:
+    """Reads HTML and XHTML. Nothing is fetched: images elsewhere are known by name only."""
+
+    name = "html"
+    media_types = ("text/html",)
+    reads_stem = False
+
+    @cached_property
+    def version(self) -> str:
+        """Own version with those of the encoding detector and the extractor."""
+        packages = (f"{name}-{version(name)}" for name in ("trafilatura", "lxml"))
+        return "+".join([decoder_version(PARSER_VERSION), *packages])
+
+    def parse(self, data: bytes, hints: ParseHints, _settings: ParseSettings) -> ParsedDocument:
+        """Return the page's content, what it says about itself, and its figures.
+
+        Raises:
+            ParseFailure: `unknown_encoding`, `empty_file`, `damaged_file`.
+        """
+        import lxml.html
+
+        page, encoding, warnings = decode_text(data)
+        tree = parse_page(page)
+        is_article = False
+        if tree is None:
+            bare = re.sub(r"(?is)<(script|style)\b.*?(?:</\1\s*>|\Z)|<!--.*?-->", " ", page)
+            lines = html.unescape(re.sub(r"<[^<>]*>", "\n", bare)).split("\n")
+            content = [Piece("paragraph", line) for line in map(_fold, lines) if line]
+            warnings = (*warnings, _TOO_DEEP)
+        else:
+            warnings = (*warnings, *leave_unseen(tree).warnings())
+            page = apart(lxml.html.tostring(tree, encoding="unicode"))
+            content, is_article = choose_content(page, visible_pieces(tree), _depth_of(tree))
+        text, blocks, attachments = _Writer().write(content)
+        if not text:
+            raise ParseFailure(
+                "empty_file",
+                "The page shows no text (a frame, or a page that a script fills): open it in a "
+                "browser, save it as a complete page and replace it.",
+            )
+        facts = _Facts() if tree is None else _read_facts(tree, content)
+        return ParsedDocument(
+            text=text,
+            media_type=self.media_types[0],
+            blocks=blocks,
+            attachments=attachments,
+            title=facts.title,
+            authors=facts.authors,
+            year=facts.year,
+            doi=facts.doi,
+            language=guess_language(text) or facts.language,
+            metadata={
+                **facts.metadata,
+                "encoding": encoding,
+                "extraction": "article" if is_article else "whole page",
+            },
+            warnings=(*foreign_name_warning(hints.extension, data), *warnings),
+        )
+
+
+@dataclass(slots=True)
+class Piece:
+    """A visible run of the page, in its order.
+
+    Args:
+        text: as shown, white space folded; tables as Markdown, code as it stands.
+        level: of a heading or list item, from 1.
+        mark: of a list item, `- ` or `3. `.
+        linked: how many of its characters are links.
+        is_furniture: in a navigation, footer, side note or banner by the page's own markup.
+        path: elements from the outermost to the one that holds it.
+        image: the element of a figure.
+    """
+
+    kind: BlockKind
+    text: str
+    level: int | None = None
+    mark: str = ""
+    linked: int = 0
+    is_furniture: bool = False
+    path: tuple[Any, ...] = ()
+    image: Any = None
+
+    @property
+    def is_linked(self) -> bool:
+        """Whether more of it is links, which lead away from the page."""
+        return 2 * self.linked > max(1, len(self.text))
+
+
+def parse_page(text: str) -> Any:
+    """Return the page's lxml tree, None where its elements are nested deeper than libxml2 reads.
+
+    Nothing is fetched.
+
+    Raises:
+        ParseFailure: `damaged_file` where libxml2 finds no element.
+    """
+    import lxml.etree
+    import lxml.html
+
+    parser = lxml.html.HTMLParser(
+        encoding="utf-8", huge_tree=True, remove_comments=True, remove_pis=True, no_network=True
+    )
+    try:
+        tree = lxml.html.document_fromstring(text.encode(), parser=parser)
+    except (lxml.etree.ParserError, lxml.etree.XMLSyntaxError) as error:
+        raise ParseFailure(
+            "damaged_file",
+            f"The page cannot be read as HTML ({error}): open it in a browser and save it again.",
+        ) from error
+    # 2,048 levels, a limit that "huge" does not lift for HTML; the rest would be lost unsaid.
+    limit = lxml.etree.ErrorTypes.ERR_RESOURCE_LIMIT
+    return None if any(entry.type == limit for entry in parser.error_log) else tree
+
+
+def _depth_of(tree: Any) -> int:
+    import lxml.etree
+
+    deepest = depth = 0
+    for event, _ in lxml.etree.iterwalk(tree, events=("start", "end")):
+        depth += 1 if event == "start" else -1
+        deepest = max(deepest, depth)
+    return deepest
+
+
+# 1. The visible pieces of a page
+
+
+def visible_pieces(tree: Any) -> list[Piece]:
+    """Return the pieces of a page in their order. Walks without recursion: depth has no limit."""
+    import lxml.etree
+
+    walk = _Walk()
+    body = tree.find("body")
+    events = lxml.etree.iterwalk(tree if body is None else body, events=("start", "end"))
+    for event, element in events:
+        tag = element.tag if isinstance(element.tag, str) else ""
+        if event == "end":
+            walk.leave(element, tag)
+        elif not tag or tag in _UNSEEN:
+            events.skip_subtree()
+        elif walk.take_whole(element, tag):
+            events.skip_subtree()
+            walk.stack.append(_Open(element, ""))
+        else:
+            walk.enter(element, tag)
+    walk.flush()
+    return walk.pieces
+
+
+@dataclass(slots=True)
+class _Open:
+    """An element that the walk is inside of, with what its texts inherit."""
+
+    element: Any
+    tag: str
+    kind: BlockKind = "paragraph"
+    level: int | None = None
+    mark: str = ""
+    is_link: bool = False
+    is_furniture: bool = False
+    is_note: bool = False
+    list_depth: int = 0
+    items: int = 0
+
+
+@dataclass(slots=True)
+class _Walk:
+    pieces: list[Piece] = field(default_factory=list)
+    stack: list[_Open] = field(default_factory=list)
+    texts: list[str] = field(default_factory=list)
+    images: list[Piece] = field(default_factory=list)
+    linked: int = 0
+
+    def take_whole(self, element: Any, tag: str) -> bool:
+        """Take an element that is one piece by itself; return False for all others."""
+        if tag == "pre":
+            code = settle_raised(element.text_content())
+            self._append("code", code.strip("\n").rstrip())
+        elif tag == "table" and _is_data_table(element):
+            self.flush()
+            caption = element.find("caption")
+            if caption is not None:
+                self._append("caption", _fold(caption.text_content()))
+            linked = sum(len(link.text_content()) for link in element.iter("a"))
+            self._append("table", render_table(element), linked)
+        elif tag == "math":
+            if element.get("display") == "block":
+                self._append("formula", _fold(element.text_content()))
+            else:
+                self.texts.append(element.text_content())
+        elif tag == "img":
+            sign = (element.get("alt") or "").strip()
+            if 0 < len(sign) <= _MAX_EMOJI_CHARACTERS and not sign.isascii():
+                self.texts.append(sign)
+            else:
+                # Behind the text that it stands in, so that no sentence is cut by it.
+                self.images.append(self._piece("figure", "", image=element))
+                if not "".join(self.texts).strip():
+                    self.flush()
+        else:
+            return False
+        return True
+
+    def enter(self, element: Any, tag: str) -> None:
+        outer = self._innermost()
+        if tag == "br":
+            self.texts.append(_LINE_BREAK)
+        elif tag in _BLOCKS:
+            self.flush()
+        role = element.get("role") or ""
+        names = (role, *(element.get("class") or "").split())
+        opened = _Open(
+            element,
+            tag,
+            kind=outer.kind,
+            level=outer.level,
+            mark=outer.mark,
+            is_link=outer.is_link or tag == "a",
+            is_furniture=outer.is_furniture or tag in _FURNITURE or role in _FURNITURE_ROLES,
+            is_note=outer.is_note or not _NOTE_NAMES.isdisjoint(names),
+            list_depth=outer.list_depth + (tag in _LISTS),
+        )
+        heading = tag[1:] if re.fullmatch(r"h[1-6]", tag) else ""
+        heading = heading or (role == "heading" and element.get("aria-level")) or ""
+        if heading.isdecimal():
+            opened.kind, opened.level, opened.mark = "heading", int(heading), ""
+        elif tag in {"figcaption", "caption"}:
+            opened.kind, opened.level, opened.mark = "caption", None, ""
+        elif tag == "li":
+            opened.kind, opened.level, opened.mark = "list", max(1, opened.list_depth), "- "
+            if outer.tag == "ol":
+                start = outer.element.get("start") or "1"
+                opened.mark = f"{(int(start) if start.isdecimal() else 1) + outer.items}. "
+                outer.items += 1
+        elif tag in {"dt", "dd"}:
+            opened.kind, opened.level, opened.mark = "list", 1 if tag == "dt" else 2, ""
+        if opened.is_note and opened.kind in {"list", "paragraph"}:
+            opened.kind = "footnote"
+        self.stack.append(opened)
+        self._add(element.text)
+
+    def leave(self, element: Any, tag: str) -> None:
+        if self.stack and self.stack[-1].element is element:
+            if tag in _BLOCKS and self.stack[-1].tag:
+                self.flush()
+            self.stack.pop()
+        self._add(element.tail)
+
+    def flush(self) -> None:
+        """Close the running text: it becomes pieces, cut at empty lines."""
+        place = self._innermost()
+        linked, self.linked = self.linked, 0
+        for part in re.split(rf"{_LINE_BREAK}\s*{_LINE_BREAK}", "".join(self.texts)):
+            text = "\n".join(filter(None, map(_fold, part.split(_LINE_BREAK))))
+            equation = _EQUATION.fullmatch(text)
+            if equation and place.kind in {"paragraph", "list"}:
+                self.pieces.append(self._piece("formula", equation[1] + equation[2]))
+            elif text:
+                linked = min(linked, len(text))
+                piece = self._piece(place.kind, text, linked)
+                piece.level, piece.mark = place.level, place.mark
+                self.pieces.append(piece)
+                if place.kind == "list":
+                    # The mark of an item belongs to its first text only.
+                    for opened in reversed(self.stack):
+                        opened.mark = ""
+                        if opened.tag == "li":
+                            break
+        self.texts.clear()
+        self.pieces.extend(self.images)
+        self.images.clear()
+
+    def _append(self, kind: BlockKind, text: str, linked: int = 0) -> None:
+        self.flush()
+        if text:
+            self.pieces.append(self._piece(kind, text, linked))
+
+    def _piece(self, kind: BlockKind, text: str, linked: int = 0, image: Any = None) -> Piece:
+        path = tuple(opened.element for opened in self.stack)
+        furniture = self._innermost().is_furniture
+        return Piece(kind, text, None, "", linked, furniture, path, image)
+
+    def _add(self, text: str | None) -> None:
+        if text and self.stack:
+            self.texts.append(text)
+            if self.stack[-1].is_link:
+                self.linked += len(text.strip())
+
+    def _innermost(self) -> _Open:
+        return self.stack[-1] if self.stack else _Open(None, "")
+
+
+def _fold(text: str) -> str:
+    return settle_raised(_BLANKS.sub(" ", text.replace(_LINE_BREAK, " ")).strip())
+
+
+def _is_data_table(table: Any) -> bool:
+    """Tell whether a table holds data rather than arranging the page.
+
+    After the WAI-ARIA notes on layout tables and Firefox' own rule: a caption or header cells say
+    data; a role, a table inside, a heading inside, one row or one column, or a cell as long as an
+    article say layout.
+    """
+    if table.get("role") in {"presentation", "none"}:
+        return False
+    if any(next(table.iterdescendants(tag), None) is not None for tag in _LAYOUT_CONTENT):
+        return False
+    rows = _rows_of(table)
+    if max((len(row) for row in rows), default=0) < 2:
+        return False
+    if table.find("caption") is not None or next(table.iterdescendants("th"), None) is not None:
+        return True
+    if len(rows) < 2:
+        return False
+    return all(len(cell.text_content()) <= _MAX_CELL_CHARACTERS for row in rows for cell in row)
+
+
+def render_table(table: Any) -> str:
+    """Return a table as a Markdown pipe table, "" where no cell has text.
+
+    The first row is the header. A cell that spans stands once and leaves the places empty that it
+    covers, so that columns stay in line.
+    """
+    grid: list[list[str]] = []
+    below: dict[int, int] = {}
+    cells = 0
+    for row in _rows_of(table):
+        line: list[str] = []
+
+        def skip_covered(line: list[str] = line) -> None:
+            while below.get(len(line), 0):
+                below[len(line)] -= 1
+                line.append("")
+
+        for cell in row:
+            skip_covered()
+            columns, rows = (
+                min(max(1, int(span)), _MAX_SPAN) if span.isdecimal() else 1
+                for span in ((cell.get(name) or "").strip() for name in ("colspan", "rowspan"))
+            )
+            if rows > 1:
+                below.update({len(line) + i: rows - 1 for i in range(columns)})
+            line.extend([_cell_text(cell), *[""] * (columns - 1)])
+            cells += columns
+        skip_covered()
+        if cells > _MAX_CELLS:
+            break
+        grid.append(line)
+    width = max((len(row) for row in grid), default=0)
+    lines = [
+        "| " + " | ".join([*row, *[""] * (width - len(row))]) + " |" for row in grid if any(row)
+    ]
+    if not lines:
+        return ""
+    return "\n".join([lines[0], "|" + " --- |" * width, *lines[1:]])
+
+
+def _rows_of(table: Any) -> list[list[Any]]:
+    rows = ([cell for cell in row if cell.tag in {"td", "th"}] for row in table.iter("tr"))
+    return [row for row in rows if row]
+
+
+def _cell_text(cell: Any) -> str:
+    pieces: list[str] = []
+    for element in cell.iter():
+        if isinstance(element.tag, str) and element.tag not in {"script", "style"}:
+            if element.tag in {"br", "p", "div", "li"}:
+                pieces.append(" ")
+            pieces.append(element.text or "")
+        if element is not cell:
+            pieces.append(element.tail or "")
+    return settle_raised(" ".join("".join(pieces).split())).replace("|", r"\|")
+
+
+# 2. Which of them are the content
+
+# trafilatura keeps a piece where it has at least half of its sequences of words.
+_MIN_SUPPORT, _SEQUENCE_WORDS = 0.5, 5
+# Shorter pieces ("Home", "More") stand somewhere in most texts: they need kept text around them.
+_MIN_ANCHOR_WORDS = 4
+# How far before the first and behind the last kept text a short piece may stand.
+_MARGIN_PIECES = 3
+# Larger pages are documents of one text (a standard, a book), for which extraction is too slow.
+_MAX_EXTRACTED_CHARACTERS = 4_000_000
+# libxml2's own limit of depth, within which C recursion is safe.
+_MAX_EXTRACTED_DEPTH = 255
+# A page of which less is kept, and of whose rest most stands in tables and code, is no article.
+_MIN_KEPT_SHARE, _MIN_ARTICLE_SHARE = 0.5, 0.1
+# trafilatura's own MIN_EXTRACTED_SIZE: below it nothing was found.
+_MIN_CONTENT_CHARACTERS = 250
+_WORD = re.compile(rf"[\u3040-\u30ff{HAN_RANGES}\uac00-\ud7a3]|[^\W_\u3040-\u30ff{HAN_RANGES}]+")
+
+
+def choose_content(page: str, pieces: Sequence[Piece], depth: int) -> tuple[list[Piece], bool]:
+    """Return (the content among `pieces`, whether it is an article).
+
+    trafilatura says which text is content; what it leaves ragged is completed by the tree: an item
+    belongs to its list, a paragraph to the two kept ones around it, a heading to what stands below
+    it, and a table or listing between kept text is content. A page that is no article (a table, a
+    form, a directory) keeps all but what its own markup calls furniture.
+
+    Args:
+        page: the page's source, decoded.
+        pieces: all visible ones, in order.
+        depth: of the page's elements.
+    """
+    import trafilatura
+
+    whole = [piece for piece in pieces if not piece.is_furniture]
+    if len(page) > _MAX_EXTRACTED_CHARACTERS or depth > _MAX_EXTRACTED_DEPTH:
+        return whole, False
+    found = trafilatura.extract(parse_page(page), include_comments=False, include_tables=True)
+    extracted = _words(found or "")
+    sequences = {
+        extracted[start : start + length]
+        for length in range(1, _SEQUENCE_WORDS + 1)
+        for start in range(len(extracted) - length + 1)
+    }
+    words = [_words(piece.text) for piece in pieces]
+    kept = {
+        index for index, own in enumerate(words) if own and _support(own, sequences) >= _MIN_SUPPORT
+    }
+    anchors = [index for index in sorted(kept) if len(words[index]) >= _MIN_ANCHOR_WORDS]
+    if anchors:
+        kept = _completed(pieces, kept, anchors[0], anchors[-1])
+    own_text = [piece for piece in whole if not piece.is_linked]
+    size = sum(len(piece.text) for piece in own_text)
+    kept_size = sum(len(pieces[index].text) for index in kept)
+    tabular = sum(len(piece.text) for piece in own_text if piece.kind in {"table", "code"})
+    if (
+        size <= _MIN_CONTENT_CHARACTERS
+        or kept_size < min(_MIN_CONTENT_CHARACTERS, _MIN_ARTICLE_SHARE * size)
+        or (kept_size < _MIN_KEPT_SHARE * size and tabular >= _MIN_KEPT_SHARE * size)
+    ):
+        return whole, False
+    return [pieces[index] for index in sorted(kept)], True
+
+
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(_WORD.findall(text.lower()))
+
+
+def _support(piece: tuple[str, ...], sequences: set[tuple[str, ...]]) -> float:
+    length = min(_SEQUENCE_WORDS, len(piece))
+    count = len(piece) - length + 1
+    return sum(piece[start : start + length] in sequences for start in range(count)) / count
+
+
+def _completed(pieces: Sequence[Piece], kept: set[int], first: int, last: int) -> set[int]:
+    """Return the kept pieces with what belongs to them, `first` and `last` being sure ones."""
+    kept = {i for i in kept if first - _MARGIN_PIECES <= i <= last + _MARGIN_PIECES}
+    lists: dict[Any, list[int]] = {}
+    for index, piece in enumerate(pieces):
+        if piece.kind in {"list", "footnote"}:
+            holder = next((e for e in reversed(piece.path) if e.tag in {"ul", "ol", "dl"}), None)
+            if holder is not None:
+                lists.setdefault(holder, []).append(index)
+    return _with_neighbours(pieces, _with_whole_lists(pieces, kept, lists.values()), first, last)
+
+
+def _with_whole_lists(
+    pieces: Sequence[Piece], kept: set[int], lists: Iterable[list[int]]
+) -> set[int]:
+    for items in lists:
+        size = sum(len(pieces[index].text) for index in items)
+        if 2 * sum(len(pieces[index].text) for index in items if index in kept) >= size:
+            kept.update(items)
+        elif 2 * sum(pieces[index].linked for index in items) > size:
+            kept.difference_update(items)  # contents, related pages
+    return kept
+
+
+def _with_neighbours(pieces: Sequence[Piece], kept: set[int], first: int, last: int) -> set[int]:
+    """Return the kept pieces with what stands between them, headings above them and figures."""
+    inner = [
+        index
+        for index in range(first + 1, last)
+        if not pieces[index].is_furniture and not pieces[index].is_linked
+    ]
+    kept.update(i for i in inner if pieces[i].kind in {"table", "code", "formula"})
+    kept.update(i for i in inner if {i - 1, i + 1} <= kept)
+    for index in sorted(kept, reverse=True):
+        above = index - 1
+        while above >= 0 and above not in kept and pieces[above].kind == "heading":
+            if pieces[above].is_furniture or pieces[above].is_linked:
+                break
+            kept.add(above)
+            above -= 1
+    # Figures and their captions belong to the text on both sides.
+    texts = [i for i, piece in enumerate(pieces) if piece.kind not in {"figure", "caption"}]
+    before = -1
+    for after in [*texts, len(pieces)]:
+        if before in kept and (after in kept or after == len(pieces)):
+            kept.update(i for i in range(before + 1, after) if not pieces[i].is_furniture)
+        before = after
+    return kept
+
+
+# 3. The clean text, its blocks and attachments
+
+
+@dataclass(slots=True)
+class _Writer:
+    parts: list[str] = field(default_factory=list)
+    blocks: list[Block] = field(default_factory=list)
+    attachments: list[Attachment] = field(default_factory=list)
+    length: int = 0
+    list_root: Any = None
+    # The attachment of each `figure` element.
+    holders: dict[Any, int] = field(default_factory=dict)
+
+    def write(
+        self, pieces: Sequence[Piece]
+    ) -> tuple[str, tuple[Block, ...], tuple[Attachment, ...]]:
+        """Return (clean text, its blocks, the attachments) of a page's content.
+
+        Blocks are separated by an empty line, the items of one list by a line end and indented by
+        their depth. A figure is the line `![figure](attachment:id)`; its alternative text is the
+        attachment's caption where no caption stands beside it.
+        """
+        for piece, following in zip(pieces, [*pieces[1:], None], strict=False):
+            holder = next((e for e in reversed(piece.path) if e.tag == "figure"), None)
+            if piece.kind == "figure":
+                self._write_figure(piece, holder)
+            elif piece.kind == "table":
+                captioned = self.blocks and self.blocks[-1].kind == "caption"
+                owner = self.blocks[-1].attachment_id if captioned else None
+                if owner is not None and owner.startswith("tab-"):
+                    self._write(piece, piece.text, owner)
+                else:
+                    self._attach(piece, piece.text, Attachment(self._id("tab"), "table"))
+            elif piece.kind == "caption" and following is not None and following.kind == "table":
+                self._attach(piece, piece.text, Attachment(self._id("tab"), "table"))
+                self._caption(len(self.attachments) - 1, piece.text, self.blocks[-1])
+            elif piece.kind == "caption":
+                place = self.holders.get(holder) if holder is not None else None
+                owner = None if place is None else self.attachments[place].attachment_id
+                block = self._write(piece, piece.text, owner)
+                if block is not None and place is not None:
+                    self._caption(place, piece.text, block)
+            else:
+                self._write(piece, piece.mark + piece.text)
+        return "".join(self.parts), tuple(self.blocks), tuple(self.attachments)
+
+    def _write(self, piece: Piece, text: str, attachment_id: str | None = None) -> Block | None:
+        clean = _UNPRINTED.sub(" ", replace_surrogates(text)).strip("\n").rstrip()
+        if not clean.strip():
+            return None
+        root = None
+        if piece.kind in {"list", "footnote"}:
+            root = next((e for e in piece.path if e.tag in _LISTS or e.tag == "dl"), None)
+        joins = root is not None and root is self.list_root
+        self.list_root = root
+        separator = ("\n" if joins else "\n\n") if self.parts else ""
+        if root is not None:
+            separator += "  " * min((piece.level or 1) - 1, _MAX_INDENTS)
+        elif piece.kind != "code":
+            clean = clean.strip()
+        self.parts.append(separator + clean)
+        start = self.length + len(separator)
+        self.length = start + len(clean)
+        block = Block(piece.kind, start, self.length, None, None, piece.level, attachment_id)
+        self.blocks.append(block)
+        return block
+
+    def _id(self, prefix: str) -> str:
+        number = 1 + sum(item.attachment_id.startswith(prefix) for item in self.attachments)
+        return f"{prefix}-{number:03d}"
+
+    def _attach(self, piece: Piece, text: str, attachment: Attachment) -> None:
+        block = self._write(piece, text, attachment.attachment_id)
+        if block is not None:
+            self.attachments.append(replace(attachment, start=block.start, end=block.end))
+
+    def _write_figure(self, piece: Piece, holder: Any) -> None:
+        found = _read_image(piece.image, in_figure=holder is not None)
+        if found is None:
+            return
+        kind: Literal["image", "figure"] = "image" if holder is None else "figure"
+        attachment = replace(found, attachment_id=self._id(kind[:3]), kind=kind)
+        if kind == "image":
+            attachment = replace(attachment, attachment_id=self._id("img"))
+        # File names of the web tell a reader nothing; the attachment keeps the name.
+        reference = f"![{kind}](attachment:{attachment.attachment_id})"
+        above = self.blocks[-1] if self.blocks else None
+        self._attach(piece, reference, attachment)
+        if holder is None:
+            return
+        place = self.holders.setdefault(holder, len(self.attachments) - 1)
+        if above is not None and above.kind == "caption" and above.attachment_id is None:
+            text = "".join(self.parts)[above.start : above.end]
+            self._caption(place, text, above)
+            owner = self.attachments[place].attachment_id
+            self.blocks[-2] = replace(above, attachment_id=owner)
+
+    def _caption(self, place: int, caption: str, block: Block) -> None:
+        label = _LABEL.match(caption)
+        owner = self.attachments[place]
+        self.attachments[place] = replace(
+            owner,
+            name=label[1] if label else owner.name,
+            caption=caption,
+            start=block.start,
+            end=block.end,
+        )
+
+
+def _read_image(element: Any, *, in_figure: bool) -> Attachment | None:
+    """Return an image, None where it is decoration, a button, a formula's picture or a placeholder.
+
+    HTML §4.8.4.4.5: an empty alternative text says decoration; so does the role `presentation`.
+    """
+    if not in_figure and (element.get("alt") == "" or element.get("role") == "presentation"):
+        return None
+    sizes = (re.match(r"\s*(\d{1,6})", element.get(side) or "") for side in ("width", "height"))
+    if any(size is not None and int(size[1]) < _MIN_PIXELS for size in sizes):
+        return None
+    if re.search(r"\b(?:mwe-math|tex|latex|math)", element.get("class") or "", re.IGNORECASE):
+        return None
+    caption = " ".join((element.get("alt") or "").split()) or None
+    # What a script would put in place stands first.
+    for name in ("data-src", "data-original", "data-lazy-src", "src", "srcset", "data-srcset"):
+        address = (element.get(name) or "").strip()
+        if not address.lower().startswith("data:"):
+            if not address:
+                continue
+            try:
+                path = urlsplit(address.split(" ")[0]).path
+            except ValueError:  # a malformed address still names something
+                path = address
+            shown = unquote(PurePosixPath(path).name).strip() or "image"
+            return Attachment("", "image", name=shown, caption=caption)
+        embedded = decode_data_uri(address)
+        if embedded is not None and len(embedded[1]) >= _MIN_DATA_BYTES:
+            kind, content = embedded
+            return Attachment(
+                "", "image", name="image", caption=caption, media_type=kind, content=content
+            )
+    return None
+
+
+def decode_data_uri(address: str) -> tuple[str, bytes] | None:
+    """Return (media type, bytes) of a `data:` address (RFC 2397), None for any other or broken."""
+    if address[:5].lower() != "data:" or "," not in address:
+        return None
+    head, _, packed = address[5:].partition(",")
+    media_type = head.partition(";")[0].lower() or "text/plain"
+    if not head.lower().endswith(";base64"):
+        return media_type, unquote_to_bytes(packed)
+    try:
+        return media_type, base64.b64decode("".join(unquote(packed).split()))
+    except (binascii.Error, ValueError):
+        return None  # a truncated image
+
+
+# 4. What the page says about itself
+
+# The more a vocabulary is made for works, the earlier it is asked.
+_TITLES = ("citation_title", "ld:headline", "og:title", "dc.title", "dcterms.title")
+_AUTHORS = (
+    "citation_author", "ld:author", "dc.creator", "dcterms.creator", "article:author", "author",
+    "byl", "parsely-author",
+)  # fmt: skip
+_DATES = (
+    "citation_publication_date", "citation_date", "ld:datepublished", "article:published_time",
+    "dcterms.issued", "dc.date.issued", "dc.date", "dcterms.date", "datepublished", "pubdate",
+    "date", "ld:datecreated", "ld:datemodified",
+)  # fmt: skip
+_PLAIN = {
+    "description": ("description", "og:description", "ld:description", "dc.description"),
+    "publisher": ("citation_journal_title", "og:site_name", "ld:publisher", "dc.publisher"),
+    "tags": ("citation_keywords", "keywords", "news_keywords", "article:tag", "ld:keywords"),
+    "url": ("canonical", "og:url"),
+    "license": ("license", "dc.rights", "dcterms.license"),
+}
+_WORKS = re.compile(
+    r"article|posting|report|creativework|book|chapter|webpage|legislation|thesis|review|dataset",
+    re.IGNORECASE,
+)
+# Where a <title> names the page and then the site.
+_TITLE_PARTS = re.compile(r"\s+[|\u2013\u2014\u00b7\u00bb:\u2022/_-]+\s+|\s*[|_\uff5c]\s*")
+_BY = re.compile(r"^\s*(?:by|von|par|por|作者|文)\s*[:：]?\s+", re.IGNORECASE)
+_MAX_NAME_CHARACTERS, _MAX_AUTHORS = 80, 200
+
+
+@dataclass(frozen=True, slots=True)
+class _Facts:
+    title: str | None = None
+    authors: tuple[str, ...] = ()
+    year: int | None = None
+    doi: str | None = None
+    language: str | None = None
+    metadata: dict[str, str] = field(default_factory=dict)
+
+
+def _read_facts(tree: Any, pieces: Sequence[Piece]) -> _Facts:
+    """Return what a page states about itself.
+
+    Sources: schema.org as JSON-LD, Highwire Press tags (what Google Scholar reads), Dublin Core,
+    OpenGraph, HTML's own standard metadata names. trafilatura's own reading gives one author and
+    a title without regard to these.
+    """
+    stated = _stated(tree)
+
+    def first(keys: Sequence[str]) -> list[str]:
+        return next((stated[key] for key in keys if stated.get(key)), [])
+
+    metadata = {name: "; ".join(dict.fromkeys(first(keys))) for name, keys in _PLAIN.items()}
+    times = (e.get("datetime") for e in tree.iter("time") if e.get("itemprop") == "datePublished")
+    metadata["date"] = next(iter(first(_DATES)), None) or next(filter(None, times), "")
+    year = re.search(r"(?<!\d)(1[5-9]\d\d|20\d\d)(?!\d)", metadata["date"])
+    dois = " ".join(first(("citation_doi", "dc.identifier", "prism.doi"))).lower()
+    doi = re.search(r"10\.\d{4,9}/\S+", dois)
+    named = first(_AUTHORS) or [
+        element.text_content()
+        for element in tree.iter("a", "span", "div", "p", "address")
+        if "author" in ((element.get("rel") or ""), (element.get("itemprop") or ""))
+    ]
+    names = (_BY.sub("", " ".join(name.split())).strip() for name in named[:_MAX_AUTHORS])
+    declared = tree.get("lang") or next(iter(first(("og:locale", "content-language"))), "")
+    language = re.match(r"[a-z]{2,3}(?![a-z])", declared.strip().lower())
+    return _Facts(
+        title=next(iter(first(_TITLES)), None) or _title_element(tree, pieces),
+        authors=tuple(
+            dict.fromkeys(
+                name
+                for name in names
+                if 1 < len(name) <= _MAX_NAME_CHARACTERS
+                and not re.match(r"https?://|www\.|/", name)
+            )
+        ),
+        year=int(year[1]) if year else None,
+        doi=doi[0] if doi else None,
+        language=language[0] if language else None,
+        metadata={name: value for name, value in metadata.items() if value},
+    )
+
+
+def _stated(tree: Any) -> Mapping[str, list[str]]:
+    found: dict[str, list[str]] = {}
+
+    def add(key: str | None, value: str | None) -> None:
+        text = " ".join((value or "").split())
+        if key and text:
+            found.setdefault(key.strip().lower(), []).append(text)
+
+    for meta in tree.iter("meta"):
+        for name in ("name", "property", "itemprop", "http-equiv"):
+            add(meta.get(name), meta.get("content"))
+    for link in tree.iter("link"):
+        if (link.get("rel") or "").lower() in {"canonical", "license"}:
+            add(link.get("rel"), link.get("href"))
+    for script in tree.iter("script"):
+        if "ld+json" in (script.get("type") or "").lower():
+            for work in _works(script.text or ""):
+                for key, value in work.items():
+                    for text in _texts(value):
+                        add(f"ld:{key}", text)
+    return found
+
+
+def _works(source: str) -> list[dict[str, Any]]:
+    """Return the objects of a JSON-LD script that describe a work, articles before pages."""
+    try:
+        queue = [json.loads(source)]
+    except (ValueError, RecursionError):
+        return []  # pages are full of broken scripts; other tags say the same, or nothing does
+    works: list[tuple[bool, dict[str, Any]]] = []
+    while queue:
+        item = queue.pop(0)
+        if isinstance(item, list):
+            queue.extend(item)
+        elif isinstance(item, dict):
+            queue.extend(value for key, value in item.items() if key in {"@graph", "mainEntity"})
+            if _WORKS.search(kind := str(item.get("@type") or "")):
+                works.append(("page" in kind.lower(), item))
+    return [work for _, work in sorted(works, key=lambda pair: pair[0])]
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        yield from _texts(value.get("name"))
+    elif isinstance(value, list):
+        for item in value[:_MAX_AUTHORS]:
+            if isinstance(item, str | dict):
+                yield from _texts(item)
+
+
+def _title_element(tree: Any, pieces: Sequence[Piece]) -> str | None:
+    """Return the page's name: <title> without the site's, else the first highest heading."""
+    element = next(tree.iter("title"), None)
+    title = " ".join(element.text_content().split()) if element is not None else ""
+    headings = [piece for piece in pieces if piece.kind == "heading"]
+    if not title:
+        return min(headings, key=lambda piece: piece.level or 1).text if headings else None
+    shown = {heading.text.casefold() for heading in headings}
+    parts = (title, *_TITLE_PARTS.split(title))
+    return next((part for part in parts if part.casefold() in shown), title)

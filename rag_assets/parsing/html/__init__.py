@@ -1,1 +1,0 @@
-"""Web pages: the main content with its structure."""

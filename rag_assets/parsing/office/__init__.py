@@ -1,1 +1,0 @@
-"""Word and PowerPoint files, and the safe opening of office packages."""

@@ -1,1 +1,0 @@
-"""Figures and tables of a PDF with their captions."""

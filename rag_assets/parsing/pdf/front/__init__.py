@@ -1,1 +1,0 @@
-"""What a paper says of itself: title, authors, dates, abstract."""

@@ -1,1 +1,0 @@
-"""Which paragraphs of a PDF are headings, and of what level."""

@@ -1,0 +1,571 @@
+"""Tables of a page, and their Markdown."""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Literal
+
+from rag_assets.model import Box
+from rag_assets.parsing.cleaning import close_line
+from rag_assets.parsing.pdf.lines import Line, Page, surrounding_box
+from rag_assets.parsing.pdf.order import column_bounds
+
+# Rows and cells: what stands beside each other on a page.
+
+# Words stand closer than this many ems, cells further apart.
+MIN_CELL_GAP_EMS = 0.75
+
+
+@dataclass(slots=True)
+class Row:
+    """Lines on one base line, from left to right, in cells.
+
+    Args:
+        cells: runs of lines that stand no further apart than words.
+    """
+
+    cells: list[list[Line]]
+    box: Box
+
+    @property
+    def size(self) -> float:
+        """Font size of its first cell in points."""
+        return self.cells[0][0].size
+
+    @property
+    def lines(self) -> list[Line]:
+        """Its lines, from left to right."""
+        return [line for cell in self.cells for line in cell]
+
+
+def cell_text(cell: Sequence[Line]) -> str:
+    """Return the text of a cell."""
+    return " ".join(line.text for line in cell)
+
+
+def cell_box(cell: Sequence[Line]) -> tuple[float, float]:
+    """Return the left and right edge of a cell."""
+    return min(line.box[0] for line in cell), max(line.box[2] for line in cell)
+
+
+def group_rows(lines: Iterable[Line]) -> list[Row]:
+    """Return upright lines as rows, from the top down.
+
+    A line joins the row whose height its middle lies in; sub- and superscripts so join theirs.
+    """
+    rows: list[list[Line]] = []
+    top = bottom = 0.0
+    for line in sorted(lines, key=_middle):
+        if rows and top < _middle(line) < bottom and line.box[1] < (top + bottom) / 2:
+            rows[-1].append(line)
+            if line.box[3] - line.box[1] > bottom - top:
+                top, bottom = line.box[1], line.box[3]
+        else:
+            rows.append([line])
+            top, bottom = line.box[1], line.box[3]
+    return [_make_row(row) for row in rows]
+
+
+def _middle(line: Line) -> float:
+    return (line.box[1] + line.box[3]) / 2
+
+
+def _make_row(lines: list[Line]) -> Row:
+    lines.sort(key=lambda line: line.box[0])
+    cells = [[lines[0]]]
+    reach = lines[0].box[2]
+    for line in lines[1:]:
+        if line.box[0] - reach >= MIN_CELL_GAP_EMS * max(line.size, cells[-1][-1].size):
+            cells.append([])
+        cells[-1].append(line)
+        reach = max(reach, line.box[2])
+    return Row(cells, surrounding_box([line.box for line in lines]))
+
+
+# A table's rows of cells as Markdown, each character of which knows the line it came from.
+
+# A table of one column is a list, one of more than this a misread figure.
+_MIN_COLUMNS, _MAX_COLUMNS = 2, 40
+# A white band parts two columns where so few cells (headings over several columns) cross it …
+_MAX_CROSSING_SHARE = 0.12
+# … and so many rows have cells on both of its sides.
+_MIN_PARTED_SHARE = 0.25
+# Cells whose text runs into the next column; beyond this share the columns are wrong.
+_MAX_STRAY_SHARE = 0.15
+# Rows of one record, in line heights: what is set closer is a cell's second line.
+_MAX_WRAP_GAP = 0.45
+_NUMBER = re.compile(r"[<>≤≥~≈±+\-−–(]?\s?[$€£¥]?[.,]?\d")
+
+
+@dataclass(slots=True)
+class TableText:
+    """The text of a table and where each of its lines stands in it.
+
+    Args:
+        lines: in the order of the text; `spans` likewise.
+        is_grid: whether it is a Markdown table, not bare lines.
+    """
+
+    text: str
+    lines: list[Line]
+    spans: list[tuple[int, int]]
+    is_grid: bool
+
+
+def render_table(rows: Sequence[Row], rules: Sequence[float]) -> TableText:
+    """Return rows of cells as a Markdown table; where no columns show, as the lines they are.
+
+    Args:
+        rows: from the top down, at least one.
+        rules: heights of the horizontal rules that cross the table, in points, ascending.
+    """
+    edges = _column_edges(rows)
+    if _MIN_COLUMNS <= len(edges) + 1 <= _MAX_COLUMNS and _stray_share(rows, edges) <= (
+        _MAX_STRAY_SHARE
+    ):
+        records = [_into_columns(row, edges) for row in rows]
+        merged = _merge_wrapped(rows, records, rules)
+        if len(merged) > 1:
+            return _markdown(merged)
+    return bare_lines([row.lines for row in rows])
+
+
+def _stray_share(rows: Sequence[Row], edges: Sequence[float]) -> float:
+    """Return the share of cells that cross a border of the columns."""
+    cells = [cell_box(cell) for row in rows for cell in row.cells]
+    stray = sum(any(start + 1 < edge < end - 1 for edge in edges) for start, end in cells)
+    return stray / len(cells)
+
+
+def _column_edges(rows: Sequence[Row]) -> list[float]:
+    """Return where columns part: the middles of white bands that hardly a cell crosses."""
+    cells = [cell_box(cell) for row in rows for cell in row.cells]
+    wide_rows = [row for row in rows if len(row.cells) > 1]
+    if not wide_rows:
+        return []
+    left = int(min(start for start, _ in cells))
+    right = int(max(end for _, end in cells)) + 2
+    crossing = _coverage(cells, left, right)
+    gaps = [
+        (cell_box(before)[1], cell_box(after)[0])
+        for row in wide_rows
+        for before, after in zip(row.cells, row.cells[1:], strict=False)
+    ]
+    parted = _coverage(gaps, left, right)
+    most = _MAX_CROSSING_SHARE * len(rows)
+    least = max(2.0, _MIN_PARTED_SHARE * len(wide_rows)) if len(wide_rows) > 1 else 1.0
+    edges: list[float] = []
+    start: int | None = None
+    for place in range(left, right + 1):
+        is_band = place < right and crossing[place - left] <= most and parted[place - left] >= least
+        if is_band and start is None:
+            start = place
+        elif not is_band and start is not None:
+            edges.append(_quietest(crossing, start - left, place - left) + left)
+            start = None
+    return edges
+
+
+def _quietest(crossing: Sequence[int], start: int, end: int) -> float:
+    """Return the middle of the stretch that the fewest cells cross."""
+    least = min(crossing[start:end])
+    quiet = [place for place in range(start, end) if crossing[place] == least]
+    return quiet[len(quiet) // 2] + 0.5
+
+
+def _coverage(spans: Sequence[tuple[float, float]], left: int, right: int) -> list[int]:
+    """Count for each whole point from `left` to `right` the spans that cover it."""
+    steps = [0] * (right - left + 2)
+    for start, end in spans:
+        first = max(0, min(int(start) - left + 1, right - left))
+        last = max(first, min(int(end) - left, right - left))
+        steps[first] += 1
+        steps[last] -= 1
+    counts = []
+    running = 0
+    for step in steps:
+        running += step
+        counts.append(running)
+    return counts
+
+
+def _into_columns(row: Row, edges: Sequence[float]) -> list[list[Line]]:
+    """Return the row's lines by column; what spans several stands in the first of them."""
+    record: list[list[Line]] = [[] for _ in range(len(edges) + 1)]
+    for cell in row.cells:
+        for line in cell:
+            middle = (line.box[0] + line.box[2]) / 2
+            crossed = [edge for edge in edges if line.box[0] + 1 < edge < line.box[2] - 1]
+            place = line.box[0] + 1 if crossed else middle
+            record[sum(edge <= place for edge in edges)].append(line)
+    return record
+
+
+def _merge_wrapped(
+    rows: Sequence[Row], records: Sequence[list[list[Line]]], rules: Sequence[float]
+) -> list[list[list[Line]]]:
+    """Join lines that one record wraps over, and the lines of the header above its rule."""
+    merged: list[list[list[Line]]] = []
+    is_ruled = _is_fully_ruled(rows, rules)
+    header_end = _header_end(rows, rules)
+    previous: Row | None = None
+    above: Sequence[Sequence[Line]] = []
+    for row, record in zip(rows, records, strict=True):
+        if previous is not None and _belongs(
+            previous, row, above, record, rules, is_ruled, header_end
+        ):
+            for target, cell in zip(merged[-1], record, strict=True):
+                target.extend(cell)
+        else:
+            merged.append([list(cell) for cell in record])
+        previous, above = row, record
+    return merged
+
+
+def _is_fully_ruled(rows: Sequence[Row], rules: Sequence[float]) -> bool:
+    """Tell whether rules part the records: many, and more than the three of a plain table."""
+    inner = [rule for rule in rules if rows[0].box[3] - 2 < rule < rows[-1].box[1] + 2]
+    return len(inner) >= 3 and len(inner) >= 0.2 * len(rows)
+
+
+def _header_end(rows: Sequence[Row], rules: Sequence[float]) -> float:
+    """Return the height of the rule under the header, 0 where there is none near the top."""
+    top = rows[0].box[1]
+    limit = rows[min(len(rows) - 1, 4)].box[1]
+    inner = [rule for rule in rules if top + 2 < rule <= limit + 2]
+    return inner[0] if len(inner) == 1 else 0.0
+
+
+def _belongs(
+    before: Row,
+    row: Row,
+    above: Sequence[Sequence[Line]],
+    record: Sequence[Sequence[Line]],
+    rules: Sequence[float],
+    is_ruled: bool,
+    header_end: float,
+) -> bool:
+    middle_before = (before.box[1] + before.box[3]) / 2
+    middle = (row.box[1] + row.box[3]) / 2
+    is_parted = any(middle_before < rule < middle for rule in rules)
+    if is_parted:
+        return False
+    if row.box[3] <= header_end + 2:
+        return True
+    if is_ruled:
+        return not _are_records(above, record)
+    gap = row.box[1] - before.box[3]
+    is_rest = not record[0] and any(record) and gap < _MAX_WRAP_GAP * row.size
+    return is_rest and not any(_is_number(line.text) for cell in record for line in cell)
+
+
+def _are_records(above: Sequence[Sequence[Line]], record: Sequence[Sequence[Line]]) -> bool:
+    """Tell whether two rows between the same rules are two records: alike, with numbers."""
+    if [bool(cell) for cell in above] != [bool(cell) for cell in record]:
+        return False
+    return any(
+        _is_number(before[0].text) and _is_number(cell[0].text)
+        for before, cell in zip(above[1:], record[1:], strict=True)
+        if before and cell
+    )
+
+
+def _is_number(text: str) -> bool:
+    return _NUMBER.match(text) is not None
+
+
+def _markdown(records: Sequence[Sequence[Sequence[Line]]]) -> TableText:
+    parts: list[str] = []
+    lines: list[Line] = []
+    spans: list[tuple[int, int]] = []
+    position = 0
+
+    def add(piece: str) -> None:
+        nonlocal position
+        parts.append(piece)
+        position += len(piece)
+
+    for number, record in enumerate(records):
+        if number:
+            add("\n")
+        add("|")
+        for cell in record:
+            add(" ")
+            for order, line in enumerate(cell):
+                text = close_line(line.text).replace("|", "\\|")
+                if order:
+                    add(" ")
+                spans.append((position, position + len(text)))
+                lines.append(line)
+                add(text)
+            add(" |" if cell else "|")
+        if number == 0:
+            add("\n|" + " --- |" * len(record))
+    return TableText("".join(parts), lines, spans, True)
+
+
+def bare_lines(rows: Sequence[Sequence[Line]]) -> TableText:
+    """Return rows as they are, one line each."""
+    parts: list[str] = []
+    lines: list[Line] = []
+    spans: list[tuple[int, int]] = []
+    position = 0
+    for number, row in enumerate(rows):
+        for order, line in enumerate(row):
+            separator = " " if order else "\n" if number else ""
+            text = close_line(line.text)
+            parts += [separator, text]
+            position += len(separator)
+            spans.append((position, position + len(text)))
+            position += len(text)
+            lines.append(line)
+    return TableText("".join(parts), lines, spans, False)
+
+
+# Where the table of a caption stands: rows of cells with common edges, and ruling lines.
+
+Direction = Literal["below", "above"]
+
+# From the caption to its table: a few lines of notes or white space.
+_MAX_FIRST_GAP_POINTS = 40.0
+# Between rows without rules around them, in the size of their font.
+_MAX_ROW_GAP_EMS = 2.6
+# One cell that fills so much of the width with so many characters is running text.
+_MIN_PROSE_SHARE, _MIN_PROSE_CHARACTERS = 0.72, 40
+# Rules that end within so many points of each other belong to one table.
+_EDGE_SLACK_POINTS = 8.0
+_MIN_TABULAR_ROWS = 2
+_MAX_CAPTION_RULE_POINTS = 12.0
+# Rows of one cell that may stand between two rows of several (group headings, wrapped cells).
+_MAX_SINGLE_ROWS = 4
+_MAX_PROSE_IN_RULES = 0.5
+
+
+@dataclass(slots=True)
+class TableArea:
+    """The rows of a table on its page.
+
+    Args:
+        rules: heights of the horizontal rules within it, ascending.
+        first_gap: from the caption to the nearest row, in points.
+    """
+
+    rows: list[Row]
+    rules: list[float]
+    box: Box
+    first_gap: float
+
+    @property
+    def lines(self) -> list[Line]:
+        """All lines of the table."""
+        return [line for row in self.rows for line in row.lines]
+
+
+def find_table(
+    caption: Box,
+    page: Page,
+    lines: Sequence[Line],
+    obstacles: Sequence[Box],
+    direction: Direction,
+) -> TableArea | None:
+    """Return the table that stands above or below a caption, None where no rows show.
+
+    Args:
+        caption: box of the caption.
+        page: with its graphics.
+        lines: of the page that may belong to a table.
+        obstacles: boxes of the other captions on the page, which no table crosses.
+        direction: where to look.
+    """
+    left, right = _reach(caption, page, direction)
+    inside = [
+        line
+        for line in lines
+        if line.upright
+        and left <= (line.box[0] + line.box[2]) / 2 <= right
+        and _distance(caption, line.box, direction) > -3
+    ]
+    limit = _limit(caption, obstacles, left, right, direction)
+    inside = [line for line in inside if _distance(caption, line.box, direction) < limit]
+    rows = group_rows(inside)
+    if direction == "above":
+        rows.reverse()
+    rules = sorted(
+        distance
+        for rule in _rules_within(page, left, right)
+        if -3 < (distance := _distance(caption, rule, direction)) < limit
+    )
+    matching = _matching_rules(caption, page, left, right, direction, limit)
+    taken = _walk(rows, caption, matching, right - left, direction)
+    if sum(len(row.cells) > 1 for row in taken) < _MIN_TABULAR_ROWS:
+        return None
+    first_gap = _distance(caption, taken[0].box, direction)
+    taken.sort(key=lambda row: row.box[1])
+    box = surrounding_box([row.box for row in taken])
+    heights = [_height(caption, distance, direction) for distance in rules]
+    heights = sorted(y for y in heights if box[1] - 6 <= y <= box[3] + 6)
+    return TableArea(taken, heights, box, first_gap)
+
+
+def ruled_box(caption: Box, page: Page) -> Box | None:
+    """Return the box between a caption and the next rule but one below it, as wide as they are.
+
+    Algorithms and listings are set so: rule, caption, rule, lines, rule.
+    """
+    left, right = _reach(caption, page, "below")
+    rules = _matching_rules(caption, page, left, right, "below", page.height)
+    if len(rules) < 2 or rules[0] > _MAX_CAPTION_RULE_POINTS:
+        return None
+    return (left, caption[3] + rules[0], right, caption[3] + rules[1])
+
+
+def _distance(caption: Box, box: Box, direction: Direction) -> float:
+    """Return how far `box` lies from the caption, in points; negative where they overlap."""
+    return box[1] - caption[3] if direction == "below" else caption[1] - box[3]
+
+
+def _height(caption: Box, distance: float, direction: Direction) -> float:
+    return caption[3] + distance if direction == "below" else caption[1] - distance
+
+
+def _limit(
+    caption: Box, obstacles: Sequence[Box], left: float, right: float, direction: Direction
+) -> float:
+    """Return how far a table may reach: to the next caption in its way."""
+    distances = [
+        _distance(caption, box, direction)
+        for box in obstacles
+        if min(box[2], right) - max(box[0], left) > 5
+    ]
+    return min((distance for distance in distances if distance > -3), default=1e9)
+
+
+def _reach(caption: Box, page: Page, direction: Direction) -> tuple[float, float]:
+    """Return the left and right bound of the table: of its columns, or of the rules beside it."""
+    left, right = column_bounds(page, caption[0], caption[2])
+    left, right = left - _EDGE_SLACK_POINTS, right + _EDGE_SLACK_POINTS
+    near = [
+        rule
+        for rule in _rules_within(page, caption[0] - 400, caption[2] + 400)
+        if -3 <= _distance(caption, rule, direction) <= _MAX_FIRST_GAP_POINTS
+        and min(rule[2], caption[2]) - max(rule[0], caption[0]) > 0.3 * (caption[2] - caption[0])
+    ]
+    if near:
+        nearest = min(near, key=lambda rule: _distance(caption, rule, direction))
+        return min(left, nearest[0] - 3), max(right, nearest[2] + 3)
+    return left, right
+
+
+def _rules_within(page: Page, left: float, right: float) -> list[Box]:
+    """Return the horizontal rules between two edges, pieces on one height joined."""
+    boxes = sorted(
+        (
+            graphic.box
+            for graphic in page.graphics
+            if graphic.kind == "rule" and graphic.box[2] > left and graphic.box[0] < right
+        ),
+        key=lambda box: (round(box[1]), box[0]),
+    )
+    joined: list[Box] = []
+    for box in boxes:
+        if joined and abs(joined[-1][1] - box[1]) < 1.5 and box[0] <= joined[-1][2] + 12:
+            before = joined[-1]
+            joined[-1] = (before[0], before[1], max(before[2], box[2]), max(before[3], box[3]))
+        else:
+            joined.append(box)
+    return joined
+
+
+def _matching_rules(
+    caption: Box, page: Page, left: float, right: float, direction: Direction, limit: float
+) -> list[float]:
+    """Return the distances of the rules that have the width of the first one, ascending."""
+    near = sorted(
+        (
+            (_distance(caption, rule, direction), rule)
+            for rule in _rules_within(page, left, right)
+            if rule[2] - rule[0] > 0.3 * min(right - left, max(100.0, caption[2] - caption[0]))
+        ),
+        key=lambda item: item[0],
+    )
+    near = [item for item in near if -3 <= item[0] < limit]
+    if not near or near[0][0] > _MAX_FIRST_GAP_POINTS + 20:
+        return []
+    first = near[0][1]
+    return [
+        distance
+        for distance, rule in near
+        if abs(rule[0] - first[0]) <= _EDGE_SLACK_POINTS
+        and abs(rule[2] - first[2]) <= _EDGE_SLACK_POINTS
+    ]
+
+
+def _walk(
+    rows: Sequence[Row],
+    caption: Box,
+    rules: Sequence[float],
+    width: float,
+    direction: Direction,
+) -> list[Row]:
+    """Return the rows of the table, from the caption on."""
+    ruled_end = _ruled_end(rows, caption, rules, width, direction)
+    taken: list[Row] = []
+    pending: list[Row] = []
+    reached = 0.0
+    for row in rows:
+        distance = _distance(caption, row.box, direction)
+        far = distance + (row.box[3] - row.box[1])
+        if far <= ruled_end + 4:
+            taken += [*pending, row]
+            pending = []
+            reached = far
+            continue
+        gap = distance - reached
+        limit = _MAX_ROW_GAP_EMS * row.size if taken or pending else _MAX_FIRST_GAP_POINTS
+        if gap > limit or (ruled_end > 0 and direction == "below"):
+            break
+        if len(row.cells) > 1 and not _is_two_columns_of_prose(row):
+            taken += [*pending, row]
+            pending = []
+        elif is_prose(row, width) or len(pending) >= _MAX_SINGLE_ROWS:
+            break
+        else:
+            pending.append(row)
+        reached = far
+    return taken
+
+
+def _ruled_end(
+    rows: Sequence[Row],
+    caption: Box,
+    rules: Sequence[float],
+    width: float,
+    direction: Direction,
+) -> float:
+    """Return the distance of the last rule that encloses rows of a table, 0 without."""
+    end = 0.0
+    for before, rule in pairwise(rules):
+        between = [
+            row for row in rows if before - 2 <= _distance(caption, row.box, direction) < rule - 2
+        ]
+        prose = sum(is_prose(row, width) for row in between)
+        if between and prose > _MAX_PROSE_IN_RULES * len(between) and len(between) > 1:
+            break
+        end = rule
+    return end
+
+
+def is_prose(row: Row, width: float) -> bool:
+    """Tell whether a row is a line of running text: one cell that fills the width."""
+    if len(row.cells) > 1:
+        return _is_two_columns_of_prose(row)
+    text = cell_text(row.cells[0])
+    filled = row.box[2] - row.box[0]
+    return len(text) >= _MIN_PROSE_CHARACTERS and filled >= _MIN_PROSE_SHARE * width
+
+
+def _is_two_columns_of_prose(row: Row) -> bool:
+    return len(row.cells) == 2 and all(
+        len(cell_text(cell)) >= _MIN_PROSE_CHARACTERS for cell in row.cells
+    )

@@ -1,1 +1,0 @@
-"""Text files and Markdown, in any encoding."""

@@ -1,1 +1,0 @@
-"""Tables: csv, xlsx, xls, ods; every row can stand alone."""
