@@ -13,8 +13,13 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from rag_assets.model import DamagedFileError, StorageError
-from rag_assets.publishing.entity_schemas import GRAPH_SCHEMAS, schemas_of
-from rag_assets.publishing.schemas import PUBLISHED_SCHEMAS, row_order, schema_entry
+from rag_assets.publishing.schemas import (
+    GRAPH_SCHEMAS,
+    PUBLISHED_SCHEMAS,
+    row_order,
+    schema_entry,
+    schemas_of,
+)
 from rag_assets.storage import explained_errors, trouble_of_machine
 
 if TYPE_CHECKING:

@@ -1,6 +1,5 @@
 """Files appear whole or not at all: written beside their place, synced, renamed."""
 
-import errno
 import os
 import secrets
 import shutil
@@ -13,11 +12,6 @@ from rag_assets.storage.trouble import Tried, trouble_of_machine
 
 # A name that starts so is unfinished work; `rag gc` removes those whose process is gone.
 TEMPORARY_PREFIX = ".tmp-"
-# What a file system answers that has no hard links, or not there, or no more of this file.
-_NO_LINK = {
-    errno.EXDEV, errno.EPERM, errno.EACCES, errno.EMLINK, errno.ENOSYS, errno.ENOTSUP,
-    errno.EOPNOTSUPP,
-}  # fmt: skip
 # Of a file that may hold secrets: read and written by its owner alone.
 PRIVATE_MODE = 0o600
 
@@ -96,17 +90,6 @@ def file_identity(path: Path) -> tuple[int, int, int] | None:
     except FileNotFoundError:
         return None
     return known.st_ino, known.st_size, known.st_mtime_ns
-
-
-def link_file(path: Path, place: Path) -> bool:
-    """Give a file that is never changed a second place. False where the disk has no hard links."""
-    try:
-        os.link(path, place)
-    except OSError as error:
-        if error.errno not in _NO_LINK:
-            raise
-        return False
-    return True
 
 
 def remove_folder(path: Path) -> None:

@@ -15,8 +15,8 @@ from rag_assets.publishing.catalogue import (
     read_table,
     write_catalogue,
 )
+from rag_assets.publishing.rows import digest_table
 from rag_assets.publishing.schemas import PUBLISHED_SCHEMAS
-from rag_assets.publishing.table_digest import digest_table
 from rag_assets_tests.publishing.made_up_tables import TEXTS, chunk_rows, published_tables
 
 

@@ -6,8 +6,8 @@ import pytest
 
 from rag_assets.model import ParsedDocument, UsageError
 from rag_assets.parsing import read_parsed
-from rag_assets.publishing import joining
-from rag_assets.publishing.exporting import (
+from rag_assets.publishing import rows
+from rag_assets.publishing.export import (
     KINDS,
     export_chunks,
     export_parsed,
@@ -101,13 +101,13 @@ def test_lines_of_unchanged_partitions_are_copied(
     build(namespace)
     export_chunks(namespace, tmp_path / "out")
     written: list[int] = []
-    real = joining.join_passages
+    real = rows.join_passages
 
     def join(namespace: Namespace, published: Any, passages: Any) -> Any:
         written.append(len(published))
         return real(namespace, published, passages)
 
-    monkeypatch.setattr(joining, "join_passages", join)
+    monkeypatch.setattr(rows, "join_passages", join)
     write_raw(workspace, "evidence/7.md", files["evidence/7.md"].replace("cools", "warms"))
     (workspace.root / "raw/evidence/8.md").rename(workspace.root / "raw/evidence/eight.md")
     build(namespace)
