@@ -7,12 +7,11 @@ is written again: a manifest beside the files says what they were made from.
 import hashlib
 import json
 import mimetypes
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from itertools import zip_longest
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, Literal  # Any: JSON of manifests
+from typing import Any, Literal  # Any: JSON of manifests
 
 from rag_assets.editing import count_passages
 from rag_assets.model import (
@@ -33,11 +32,8 @@ from rag_assets.parsing import (
 from rag_assets.publishing.build import PUBLISHING_VERSION
 from rag_assets.publishing.facts import DocumentFacts, source_id
 from rag_assets.publishing.records import RecordState, collect
-from rag_assets.storage import read_entries, replace_file, write_bytes, write_text
+from rag_assets.storage import replace_file, rows_of, write_bytes, write_text
 from rag_assets.workspace import LivingContent, Namespace, require_free_place, require_inventory
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 Kind = Literal["parsed", "chunks"]
 KINDS: tuple[Kind, ...] = ("parsed", "chunks")
@@ -50,8 +46,7 @@ _MANIFESTS: Mapping[Kind, str] = {
 _PDF = "application/pdf"
 PASSAGES = ("parents", "chunks")
 # What a chunk's line in chunks.jsonl leaves out: times of this machine.
-_PROVENANCE = ("created_at", "updated_at", "version")
-_ROWS_AT_ONCE = 1000
+_PROVENANCE = {"created_at", "updated_at", "version"}
 
 
 def readable_folder(namespace: Namespace, kind: Kind) -> Path:
@@ -174,34 +169,43 @@ def export_chunks(namespace: Namespace, folder: Path) -> tuple[int, int]:
         records.digests["parents"],
         records.digests["chunks"],
         records.digests["chunk_edits"],
-        [_lines_depend_on(namespace, fact) for fact in facts],
+        [
+            (
+                fact.doc_uid,
+                fact.content_hash,
+                fact.citable,
+                sorted(fact.fields.items()),
+                (fact.report or {})["doc_id"],
+                (fact.title, fact.language),
+                source_id(namespace, first),
+                (first.source_type, first.source_subtype),
+            )
+            for fact in facts
+            for first in [fact.living.first]
+        ],
     )
     before = _read_manifest(folder, "chunks")
     names = [f"{kind}.jsonl" for kind in PASSAGES]
     if before.get("made_from") != made_from or not all((folder / n).is_file() for n in names):
-        tables, parts = _write_passages(namespace, facts, records, folder, before)
-        documents = _describe_chunked(facts, records)
+        tables = _write_passages(namespace, facts, records, folder)
+        # What the chunks of each document were made from: equal fingerprint, equal chunks.
+        documents = {
+            str(fact.doc_uid): {
+                "content_hash": fact.content_hash,
+                "chunks": count_passages(made),
+                "fingerprint": made.fingerprint,
+                "digest": made.digest,
+            }
+            for fact in facts
+            for made in [records.made[fact.content_hash]]
+        }
         _write_manifest(
             folder, "chunks", namespace, documents, names, (),
             made_from=made_from, chunk_config=namespace.settings.chunk.model_dump(mode="json"),
-            **tables, partitions=parts,
+            **tables,
         )  # fmt: skip
         before = _read_manifest(folder, "chunks")
     return before["parents"]["rows"], before["chunks"]["rows"]
-
-
-def _describe_chunked(facts: Sequence[DocumentFacts], records: RecordState) -> dict[str, Any]:
-    """Return of each document what its chunks were made from: equal fingerprint, equal chunks."""
-    return {
-        str(fact.doc_uid): {
-            "content_hash": fact.content_hash,
-            "chunks": count_passages(made),
-            "fingerprint": made.fingerprint,
-            "digest": made.digest,
-        }
-        for fact in facts
-        for made in [records.made[fact.content_hash]]
-    }
 
 
 def _listed(documents: Mapping[str, Any]) -> list[str]:
@@ -305,126 +309,28 @@ def _content_of(
 
 
 def _write_passages(
-    namespace: Namespace,
-    facts: Sequence[DocumentFacts],
-    records: RecordState,
-    folder: Path,
-    before: Mapping[str, Any],
-) -> tuple[dict[str, dict[str, Any]], dict[str, dict[str, Any]]]:
-    """Write both files, a partition at a time; lines of one that did not change are copied.
-
-    Returns:
-        Rows and SHA-256 of each file; and of each partition what it was made from, and where its
-        lines stand in both.
-    """
+    namespace: Namespace, facts: Sequence[DocumentFacts], records: RecordState, folder: Path
+) -> dict[str, dict[str, Any]]:
+    """Write both files, a partition at a time. Returns rows and SHA-256 of each file."""
     from rag_assets.publishing.rows import join_passages
 
     by_partition: dict[str, dict[str, DocumentFacts]] = defaultdict(dict)
     for fact in facts:
         by_partition[namespace.partition_of(fact.content_hash)][fact.content_hash] = fact
-    known = _intact_parts(folder, before)
-    files: dict[str, dict[str, Any]] = {name: {"rows": 0} for name in PASSAGES}
-    parts: dict[str, dict[str, Any]] = {}
+    rows, digests = Counter[str](), {name: hashlib.sha256() for name in PASSAGES}
     with ExitStack() as stack:
-        outs = {
-            name: _Digested(
-                stack.enter_context(
-                    stack.enter_context(replace_file(folder / f"{name}.jsonl")).open("wb")
-                )
+        streams = {
+            name: stack.enter_context(
+                stack.enter_context(replace_file(folder / f"{name}.jsonl")).open("wb")
             )
             for name in PASSAGES
         }
-        olds = {
-            name: stack.enter_context((folder / f"{name}.jsonl").open("rb"))
-            for name in (PASSAGES if known else ())
-        }
-        for partition, contents in sorted(by_partition.items()):
-            part: dict[str, Any] = {
-                "made_from": _made_from(namespace, partition, contents, records)
-            }
-            old = known.get(partition, {})
-            is_known = old.get("made_from") == part["made_from"]
-            tables = () if is_known else join_passages(namespace, contents, records.passages)
-            for name, table in zip_longest(PASSAGES, tables):
-                start = outs[name].size
-                if table is None:
-                    olds[name].seek(old[name]["start"])
-                    outs[name].write(olds[name].read(old[name]["bytes"]))
-                else:
-                    for line in _json_lines(table):
-                        outs[name].write(line)
-                rows = old[name]["rows"] if table is None else len(table)
-                part[name] = {"start": start, "bytes": outs[name].size - start, "rows": rows}
-                files[name]["rows"] += rows
-            parts[partition] = part
-    for name, out in outs.items():
-        files[name]["sha256"] = out.digest.hexdigest()
-    return files, parts
-
-
-class _Digested:
-    """A stream that is written, with the size and digest of what was."""
-
-    def __init__(self, stream: BinaryIO) -> None:
-        self._stream, self.size, self.digest = stream, 0, hashlib.sha256()
-
-    def write(self, data: bytes) -> None:
-        self._stream.write(data)
-        self.digest.update(data)
-        self.size += len(data)
-
-
-def _intact_parts(folder: Path, before: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return where the lines of partitions stand, where both files are what was written."""
-    for name in PASSAGES:
-        try:
-            with (folder / f"{name}.jsonl").open("rb") as stream:
-                found = hashlib.file_digest(stream, "sha256").hexdigest()
-        except FileNotFoundError:
-            return {}
-        if found != before.get(name, {}).get("sha256"):
-            return {}
-    found_parts: Mapping[str, Any] = before.get("partitions", {})
-    return found_parts
-
-
-def _made_from(
-    namespace: Namespace,
-    partition: str,
-    contents: Mapping[str, DocumentFacts],
-    records: RecordState,
-) -> str:
-    """Return the digest of all that the lines of a partition are a function of."""
-    parents = read_entries(namespace.record("parents", partition))
-    return hash_fields(
-        PUBLISHING_VERSION,
-        [
-            (
-                *_lines_depend_on(namespace, fact),
-                parents[content].digest,
-                records.made[content].digest,
-            )
-            for content, fact in contents.items()
-        ],
-    )
-
-
-def _lines_depend_on(namespace: Namespace, fact: DocumentFacts) -> tuple[Any, ...]:
-    """Return what of a document itself stands in its lines."""
-    first = fact.living.first
-    return (
-        fact.doc_uid,
-        fact.content_hash,
-        fact.citable,
-        sorted(fact.fields.items()),
-        (fact.report or {})["doc_id"],
-        (fact.title, fact.language),
-        (source_id(namespace, first), first.source_type, first.source_subtype),
-    )
-
-
-def _json_lines(table: "pa.Table") -> Iterator[bytes]:
-    kept = table.select([name for name in table.column_names if name not in _PROVENANCE])
-    for batch in kept.to_batches(_ROWS_AT_ONCE):
-        for row in batch.to_pylist():
-            yield f"{json.dumps(row, ensure_ascii=False, default=str)}\n".encode()
+        for _, contents in sorted(by_partition.items()):
+            tables = join_passages(namespace, contents, records.passages)
+            for name, table in zip(PASSAGES, tables, strict=True):
+                rows[name] += len(table)
+                for row in rows_of(table.drop_columns([*_PROVENANCE & set(table.column_names)])):
+                    line = f"{json.dumps(row, ensure_ascii=False, default=str)}\n".encode()
+                    streams[name].write(line)
+                    digests[name].update(line)
+    return {name: {"rows": rows[name], "sha256": digests[name].hexdigest()} for name in PASSAGES}
