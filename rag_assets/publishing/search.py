@@ -23,7 +23,7 @@ import threading
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar  # Any: Lance and scipy have no types
 
@@ -430,7 +430,7 @@ class SearchTable:
         if weights is None or not weights.phrase_boost:
             return added
         for term in find_exact_terms(query):
-            rows = self._remember(("term", term), lambda term=term: self._rows_with_term(term))
+            rows = self._remember(("term", term), partial(self._rows_with_term, term))
             weight = math.log1p((self.rows - len(rows) + 0.5) / (len(rows) + 0.5))
             for row in rows:
                 added[row] += weights.phrase_boost * weight

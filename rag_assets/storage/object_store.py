@@ -202,12 +202,22 @@ class ObjectStore:
     def _copy_in(self, path: Path, place: str) -> None:
         from pyarrow.fs import LocalFileSystem, copy_files
 
-        copy_files(str(path), place, LocalFileSystem(), self._files)
+        copy_files(
+            str(path),
+            place,
+            source_filesystem=LocalFileSystem(),
+            destination_filesystem=self._files,
+        )
 
     def _copy_out(self, place: str, path: Path) -> None:
         from pyarrow.fs import LocalFileSystem, copy_files
 
-        copy_files(place, str(path), self._files, LocalFileSystem())
+        copy_files(
+            place,
+            str(path),
+            source_filesystem=self._files,
+            destination_filesystem=LocalFileSystem(),
+        )
 
     def _remove(self, place: str) -> None:
         """Remove a publication, its manifest first: what is left has none and counts as nothing."""
