@@ -79,11 +79,6 @@ KINDS = (PAPERS, LAWS)
 # the most memory of the process after its publication, less that before it; processor seconds.
 PUBLISHING_BYTES_PER_CHUNK = (1905 - 331) * 10**6 / 167_918
 PUBLISHING_SECONDS_PER_CHUNK = 41.18 / 167_918
-# From so many chunks on a publication grows from the one before (`publish.segment_rows`): seconds
-# and memory of 1,000 chunks more among 10⁶ (docs/scale.md, "What growing costs").
-SEGMENT_ROWS = 10**6
-GROWING_SECONDS_PER_CHUNK = 19 / 10**6
-GROWING_BYTES_PER_CHUNK = 3.3 * 10**9 / 10**6
 # What one process may take: a machine with 32 GB, half of it for others.
 PROCESS_BYTES = 16 * _GIGABYTE
 # A build that a team waits for, a record that is rewritten at every change, a change that is found.
@@ -96,18 +91,17 @@ FRESH_SECONDS = 600
 def freshness(kind: Measured, documents: int) -> float | None:
     """Return the seconds from a new file to its being found; None where nothing can publish it.
 
-    A publication is made by one process: written whole, or grown where it is large.
+    A publication is made by one process and written whole.
     """
     chunks = kind.times(documents)(kind.chunks)
-    is_large = chunks >= SEGMENT_ROWS
-    if is_large and chunks * GROWING_BYTES_PER_CHUNK > PROCESS_BYTES:
+    if chunks * PUBLISHING_BYTES_PER_CHUNK > PROCESS_BYTES:
         return None
     return (
         SENSOR_SECONDS
         + RUN_SECONDS
         + LOOK_SECONDS_PER_FILE * documents
         + kind.seconds_per_document
-        + chunks * (GROWING_SECONDS_PER_CHUNK if is_large else PUBLISHING_SECONDS_PER_CHUNK)
+        + chunks * PUBLISHING_SECONDS_PER_CHUNK
     )
 
 
@@ -142,15 +136,11 @@ def walls(kind: Measured) -> list[tuple[float, str]]:
     """Return at how many documents a library of one kind meets what, the nearest first."""
     one = kind.times(1)
     fixed = SENSOR_SECONDS + RUN_SECONDS + kind.seconds_per_document
-    # So many have more chunks than are published whole.
-    growing = LOOK_SECONDS_PER_FILE + GROWING_SECONDS_PER_CHUNK * one(kind.chunks)
+    more = LOOK_SECONDS_PER_FILE + PUBLISHING_SECONDS_PER_CHUNK * one(kind.chunks)
     found = {
-        "a new file is found after 10 minutes": (FRESH_SECONDS - fixed) / growing,
-        "a publication that is written whole, as the first one is, takes 16 GB of memory": (
+        "a new file is found after 10 minutes": (FRESH_SECONDS - fixed) / more,
+        "a publication takes 16 GB of memory": (
             PROCESS_BYTES / PUBLISHING_BYTES_PER_CHUNK / one(kind.chunks)
-        ),
-        "a publication that grows takes 16 GB of memory": (
-            PROCESS_BYTES / GROWING_BYTES_PER_CHUNK / one(kind.chunks)
         ),
         "a sensor's tick after a change takes 60 s, when Dagster ends it": (
             TICK_SECONDS / (LOOK_SECONDS_PER_FILE / 2)

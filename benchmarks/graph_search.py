@@ -44,8 +44,8 @@ from rag_assets.evaluation.workspaces import (
 )
 from rag_assets.graph import ENTITY_RULES, EntityRule, find_mentions
 from rag_assets.publishing.catalogue import catalogue_name, open_catalogue, read_table
-from rag_assets.publishing.entity_rows import entity_rows, relation_rows
-from rag_assets.publishing.entity_schemas import ENTITIES, MENTIONS, RELATIONS
+from rag_assets.publishing.rows import entity_rows, relation_rows
+from rag_assets.publishing.schemas import ENTITIES, MENTIONS, RELATIONS
 from rag_assets.retrieval import Reader, Retriever, SearchFilters, rank_chunks, weights
 from rag_assets.retrieval.entity_graph import EntityGraph
 from rag_assets.retrieval.queries import AskedQuery

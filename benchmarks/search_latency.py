@@ -8,7 +8,7 @@ English questions over English passages, so that two of the three shipped models
 size, in milliseconds:
 
 - one vector search: Lance's exact scan, the product over the column in memory (as the product
-  searches), the same under the filters that every question has, IVF_FLAT and its recall at 50;
+  searches), the same under the filters that every question has;
 - reading the column, which a process pays once a publication;
 - a whole question without encoding, through `rank_chunks` with the shipped settings: text, two
   models' vectors, each searcher's scores of the others' candidates, their rows, fusion and
@@ -30,10 +30,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from rag_assets.publishing.embedders import PublishedModel
+from rag_assets.publishing.manifest import PublishedModel
 from rag_assets.publishing.schemas import search_schema
-from rag_assets.publishing.search_memory import TableMemory, cosines
-from rag_assets.publishing.search_reading import TABLE_NAME, SearchTable
+from rag_assets.publishing.search import TABLE_NAME, SearchTable
 from rag_assets.publishing.search_table import write_search_table
 from rag_assets.retrieval import AskedQuery, Ranking, Reader, SearchFilters, rank_chunks
 from rag_assets.retrieval.hits import HIT_COLUMNS
@@ -148,11 +147,9 @@ def _measure(folder: Path, rows: int, rounds: int) -> dict[str, float | tuple[fl
     ]
     names = list(HIT_COLUMNS)
 
-    def scan(number: int, column: str = "vector", **options: Any) -> Any:
+    def scan(number: int, column: str = "vector") -> Any:
         nearest = {"column": column, "q": queries[number], "k": _LIMIT, "metric": "cosine"}
-        return dataset.scanner(
-            columns=[*names, "_distance"], nearest={**nearest, "use_index": False, **options}
-        ).to_table()
+        return dataset.scanner(columns=[*names, "_distance"], nearest=nearest).to_table()
 
     def bare(number: int) -> None:
         scan(number)
@@ -174,7 +171,9 @@ def _measure(folder: Path, rows: int, rounds: int) -> dict[str, float | tuple[fl
         return table.search_vectors("vector", queries[number], _LIMIT)
 
     figures: dict[str, float | tuple[float, float]] = {
-        "read a column": _median(lambda _: TableMemory(dataset).column("vector"), 3),
+        "read a column": _median(
+            lambda n: SearchTable(folder).search_vectors("vector", queries[n], 1), 3
+        ),
     }
     for number in range(2):  # the second question reads what is kept from then on
         whole(number)
@@ -189,24 +188,6 @@ def _measure(folder: Path, rows: int, rounds: int) -> dict[str, float | tuple[fl
         "whole, processor": _median(whole, rounds, time.process_time),
         "bare lance": _median(bare, rounds),
     }
-    started = time.perf_counter()
-    dataset.create_index(
-        "vector", "IVF_FLAT", metric="cosine", num_partitions=max(1, round(rows**0.5))
-    )
-    figures["ivf seconds"] = time.perf_counter() - started
-    for probes in (10, 20, 40):
-        options = {"use_index": True, "nprobes": probes}
-        figures[f"ivf {probes}"] = _median(lambda n, options=options: scan(n, **options), rounds)
-        shared = 0
-        for number, query in enumerate(queries):
-            exact = cosines(matrix, query.astype(np.float64) / np.linalg.norm(query))
-            best = np.argsort(-exact)[:_LIMIT]
-            ids = {
-                f"document-{row // _CHUNKS_A_DOCUMENT:05d}:{row % _CHUNKS_A_DOCUMENT}"
-                for row in best.tolist()
-            }
-            shared += len(ids & set(scan(number, **options).column("chunk_id").to_pylist()))
-        figures[f"ivf {probes} recall"] = shared / (_LIMIT * rounds)
     return figures
 
 

@@ -14,7 +14,7 @@ from rag_assets.embedding.stage import refresh_embeddings
 from rag_assets.parsing.pool import observe_parses
 from rag_assets.parsing.stage import refresh_parse_reports
 from rag_assets.publishing import publish
-from rag_assets.publishing.verifying import (
+from rag_assets.publishing.status import (
     citability_conflicts,
     index_differences,
     troubled_documents,

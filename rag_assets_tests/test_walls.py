@@ -57,7 +57,7 @@ def test_no_import_goes_past_the_door_of_another_room() -> None:
 @pytest.mark.parametrize(
     ("line", "is_past"),
     [
-        ("from rag_assets.publishing.joining import join", True),
+        ("from rag_assets.publishing.rows import join", True),
         ("def f():\n    import rag_assets.storage.records", True),
         ("from rag_assets.model.markdown import fence", False),
         ("from rag_assets.publishing import publish", False),

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from rag_assets.embedding import EmbeddingModel
 from rag_assets.model import hash_text
-from rag_assets.publishing.embedders import describe_embedders
+from rag_assets.publishing.manifest import describe_embedders
 from rag_assets.retrieval import Reader, SearchFilters, make_query, rank_chunks
 from rag_assets.settings import RetrieveSettings
 from rag_assets.storage import MANIFEST
@@ -109,7 +109,7 @@ def _table(
 ) -> Any:
     import pyarrow as pa
 
-    from rag_assets.publishing.languages import passage_language
+    from rag_assets.publishing.content_words import passage_language
     from rag_assets.publishing.schemas import search_schema, vector_column
 
     size = len(chunks)

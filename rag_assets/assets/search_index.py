@@ -18,7 +18,6 @@ from rag_assets.publishing import (
     PUBLISHING_VERSION,
     DocumentFacts,
     PublishOutcome,
-    plot_publication,
     publish,
 )
 from rag_assets.stages import published_stages, switched_on
@@ -68,7 +67,6 @@ def build_search_index_asset(declared: Namespace) -> dg.AssetsDefinition:
                 "is new": outcome.is_new,
                 **warnings_metadata(outcome.warnings),
                 "table": document_table([describe_facts(fact) for fact in outcome.facts]),
-                "plots": dg.MetadataValue.md(plot_publication(namespace)),
                 "preview": dg.MetadataValue.md(_preview(outcome)),
                 "manifest": dg.MetadataValue.path(str(build.path)),
                 "build": build.build_id,

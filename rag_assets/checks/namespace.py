@@ -15,7 +15,6 @@ from rag_assets.publishing import (
     citability_conflicts,
     describe_namespace,
     index_differences,
-    table_health,
     troubled_documents,
     uncitable_evidence,
 )
@@ -108,25 +107,6 @@ def _uncitable(namespace: Namespace, _: Sequence[str]) -> dg.AssetCheckResult:
     return judge(uncitable_evidence(namespace))
 
 
-def judge_table(namespace: Namespace) -> dg.AssetCheckResult:
-    """Say in what state the search table is that readers see."""
-    health = table_health(namespace)
-    return judge(
-        health.troubles(),
-        dg.AssetCheckSeverity.WARN,
-        passing=health.sentence,
-        shown={
-            "rows": health.rows,
-            "fragments": health.fragments,
-            "versions": health.versions,
-            "parts of an index": health.parts,
-            "unindexed rows": health.unindexed_rows,
-            "deleted share": health.deleted_share,
-            "bytes a row": health.bytes_a_row,
-        },
-    )
-
-
 def judge_freshness(namespace: Namespace) -> dg.AssetCheckResult:
     """Look at raw/ and say what has changed since the publication, and when it was looked at."""
     state = describe_namespace(namespace, model_fingerprints(namespace.settings.embed))
@@ -187,12 +167,6 @@ _CHECKS: Mapping[str, _Check] = {
         "What readers see is what raw/, the settings and the overrides hold: nothing has changed "
         "since it was published. An unchanged library stays fresh, however old it is.",
         lambda namespace, _: judge_freshness(namespace),
-    ),
-    "table_health": _Check(
-        "search_index",
-        "The search table is in order: fragments, versions, rows that no index knows, deleted rows "
-        "and bytes a row are within their bounds.",
-        lambda namespace, _: judge_table(namespace),
     ),
 }
 

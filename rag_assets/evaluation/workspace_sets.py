@@ -19,7 +19,6 @@ from rag_assets.evaluation.report import EvaluationReport, ReportTable
 from rag_assets.evaluation.retrieval import evaluate_retrieval
 from rag_assets.evaluation.retrieval_rows import CORPUS
 from rag_assets.model import Progress, UsageError, escape_inline, escape_prose, hash_fields
-from rag_assets.publishing import draw_histogram
 from rag_assets.storage import Notify, find_versions, read_json, write_version
 from rag_assets.workspace import Workspace
 
@@ -201,7 +200,7 @@ def render_evaluation(
         figures.to_markdown(),
         *(f"### {escape_prose(table.title)}\n\n{table.to_markdown()}" for table in report.tables),
         "## nDCG@10 of the questions",
-        f"```text\n{draw_histogram(scores)}\n```" if scores else "No question was asked.",
+        f"```text\n{_draw_scores(scores)}\n```" if scores else "No question was asked.",
         "## History of nDCG@10",
         f"```text\n{_draw_history(history)}\n```",
     ]
@@ -214,6 +213,18 @@ def _describe(comparison: Comparison) -> str:
     return (
         f"nDCG@10 {change.mean:+.3f} ({change.low:+.3f} to {change.high:+.3f}, 95 %) over "
         f"{comparison.questions} questions, {verdict}"
+    )
+
+
+def _draw_scores(scores: Sequence[float]) -> str:
+    """Return how many scores, in [0, 1], lie in each tenth; the last one holds 1 too."""
+    held = [0] * 10
+    for score in scores:
+        held[min(9, int(10 * score + 1e-9))] += 1
+    return "\n".join(
+        f"{tenth / 10:.1f} – {(tenth + 1) / 10:.1f} "
+        f"{'█' * round(_LONGEST_BAR * count / max(held)) or ('▏' if count else '')} {count}"
+        for tenth, count in enumerate(held)
     )
 
 

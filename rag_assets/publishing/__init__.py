@@ -5,43 +5,46 @@ from typing import TYPE_CHECKING
 from rag_assets.lazily import lazy_names
 
 if TYPE_CHECKING:
-    from rag_assets.publishing.building import (
+    from rag_assets.publishing.build import (
         PUBLISHING_VERSION,
         PublishOutcome,
         loses_vectors,
         publish,
     )
-    from rag_assets.publishing.collecting import Collected, collect_garbage
-    from rag_assets.publishing.embedders import PublishedModel, published_models, vectors_to_come
-    from rag_assets.publishing.exporting import (
+    from rag_assets.publishing.changes import look_since_publication, removed_documents
+    from rag_assets.publishing.content_words import KANA_HANGUL, Language
+    from rag_assets.publishing.export import (
         export_chunks,
         export_parsed,
         readable_folder,
         refresh_readable,
     )
     from rag_assets.publishing.facts import DocumentFacts, original_uri
-    from rag_assets.publishing.languages import KANA_HANGUL, Language
-    from rag_assets.publishing.lasting_ids import citation_ids
-    from rag_assets.publishing.late_tables import LateTable, late_rows, published_vectors
-    from rag_assets.publishing.naming import build_id_of
-    from rag_assets.publishing.overview import (
+    from rag_assets.publishing.gc import collect_garbage
+    from rag_assets.publishing.manifest import (
+        PublishedModel,
+        build_id_of,
+        published_models,
+        vectors_to_come,
+    )
+    from rag_assets.publishing.records import collect, count_lacking
+    from rag_assets.publishing.rows import citation_ids
+    from rag_assets.publishing.search import (
+        PublishedVectors,
+        Ranking,
+        SearchTable,
+        quote_text,
+    )
+    from rag_assets.publishing.search_table import describe_text_indexes
+    from rag_assets.publishing.status import (
         DocumentLine,
+        citability_conflicts,
         describe_namespace,
         describe_settled,
+        index_differences,
         lacks_documents,
         list_documents,
         partitions_to_build,
-    )
-    from rag_assets.publishing.plots import draw_histogram, plot_publication
-    from rag_assets.publishing.record_state import collect, count_lacking
-    from rag_assets.publishing.removed import RemovedDocument, removed_documents
-    from rag_assets.publishing.search_reading import Ranking, SearchTable, quote_text
-    from rag_assets.publishing.table_state import TableHealth, table_health
-    from rag_assets.publishing.text_index import TextIndex, describe_text_indexes
-    from rag_assets.publishing.unpublished import look_since_publication, unpublished_changes
-    from rag_assets.publishing.verifying import (
-        citability_conflicts,
-        index_differences,
         troubled_documents,
         uncitable_evidence,
     )
@@ -52,18 +55,14 @@ PUBLIC_MODULES = ("catalogue", "content_words")
 __all__ = [
     "KANA_HANGUL",
     "PUBLISHING_VERSION",
-    "Collected",
     "DocumentFacts",
     "DocumentLine",
     "Language",
-    "LateTable",
     "PublishOutcome",
     "PublishedModel",
+    "PublishedVectors",
     "Ranking",
-    "RemovedDocument",
     "SearchTable",
-    "TableHealth",
-    "TextIndex",
     "build_id_of",
     "citability_conflicts",
     "citation_ids",
@@ -73,84 +72,66 @@ __all__ = [
     "describe_namespace",
     "describe_settled",
     "describe_text_indexes",
-    "draw_histogram",
     "export_chunks",
     "export_parsed",
     "index_differences",
     "lacks_documents",
-    "late_rows",
     "list_documents",
     "look_since_publication",
     "loses_vectors",
     "original_uri",
     "partitions_to_build",
-    "plot_publication",
     "publish",
     "published_models",
-    "published_vectors",
     "quote_text",
     "readable_folder",
     "refresh_readable",
     "removed_documents",
-    "table_health",
     "troubled_documents",
     "uncitable_evidence",
-    "unpublished_changes",
     "vectors_to_come",
 ]
 
-# Imported on first use: a question reads publications and must not pay for what makes them, down
-
-# Imported on first use: who needs only the others must not wait for these.
+# Imported on first use: a question reads publications and must not wait for what makes them.
 __getattr__ = lazy_names(
     __name__,
     {
-        "Collected": "collecting",
         "DocumentFacts": "facts",
-        "DocumentLine": "overview",
-        "KANA_HANGUL": "languages",
-        "Language": "languages",
-        "PUBLISHING_VERSION": "building",
-        "PublishOutcome": "building",
-        "PublishedModel": "embedders",
-        "Ranking": "search_reading",
-        "RemovedDocument": "removed",
-        "SearchTable": "search_reading",
-        "TableHealth": "table_state",
-        "TextIndex": "text_index",
-        "build_id_of": "naming",
-        "citability_conflicts": "verifying",
-        "citation_ids": "lasting_ids",
-        "collect": "record_state",
-        "collect_garbage": "collecting",
-        "count_lacking": "record_state",
-        "describe_namespace": "overview",
-        "describe_settled": "overview",
-        "describe_text_indexes": "text_index",
-        "draw_histogram": "plots",
-        "export_chunks": "exporting",
-        "export_parsed": "exporting",
-        "index_differences": "verifying",
-        "lacks_documents": "overview",
-        "LateTable": "late_tables",
-        "late_rows": "late_tables",
-        "list_documents": "overview",
-        "look_since_publication": "unpublished",
-        "loses_vectors": "building",
+        "DocumentLine": "status",
+        "KANA_HANGUL": "content_words",
+        "Language": "content_words",
+        "PUBLISHING_VERSION": "build",
+        "PublishOutcome": "build",
+        "PublishedModel": "manifest",
+        "PublishedVectors": "search",
+        "Ranking": "search",
+        "SearchTable": "search",
+        "build_id_of": "manifest",
+        "citability_conflicts": "status",
+        "citation_ids": "rows",
+        "collect": "records",
+        "collect_garbage": "gc",
+        "count_lacking": "records",
+        "describe_namespace": "status",
+        "describe_settled": "status",
+        "describe_text_indexes": "search_table",
+        "export_chunks": "export",
+        "export_parsed": "export",
+        "index_differences": "status",
+        "lacks_documents": "status",
+        "list_documents": "status",
+        "look_since_publication": "changes",
+        "loses_vectors": "build",
         "original_uri": "facts",
-        "partitions_to_build": "overview",
-        "plot_publication": "plots",
-        "publish": "building",
-        "published_models": "embedders",
-        "published_vectors": "late_tables",
-        "quote_text": "search_reading",
-        "readable_folder": "exporting",
-        "refresh_readable": "exporting",
-        "removed_documents": "removed",
-        "table_health": "table_state",
-        "troubled_documents": "verifying",
-        "uncitable_evidence": "verifying",
-        "unpublished_changes": "unpublished",
-        "vectors_to_come": "embedders",
+        "partitions_to_build": "status",
+        "publish": "build",
+        "published_models": "manifest",
+        "quote_text": "search",
+        "readable_folder": "export",
+        "refresh_readable": "export",
+        "removed_documents": "changes",
+        "troubled_documents": "status",
+        "uncitable_evidence": "status",
+        "vectors_to_come": "manifest",
     },
 )

@@ -13,8 +13,13 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from rag_assets.model import DamagedFileError, StorageError
-from rag_assets.publishing.entity_schemas import GRAPH_SCHEMAS, schemas_of
-from rag_assets.publishing.schemas import PUBLISHED_SCHEMAS, row_order, schema_entry
+from rag_assets.publishing.schemas import (
+    GRAPH_SCHEMAS,
+    PUBLISHED_SCHEMAS,
+    row_order,
+    schema_entry,
+    schemas_of,
+)
 from rag_assets.storage import explained_errors, trouble_of_machine
 
 if TYPE_CHECKING:
@@ -77,26 +82,6 @@ def quote_literal(text: str) -> str:
 
 
 @contextmanager
-def write_errors_explained(path: Path) -> Iterator[None]:
-    """Tell a disk that refuses a write from faults in the tables."""
-    import duckdb
-
-    with explained_errors(path):
-        try:
-            yield
-        except duckdb.Error as error:
-            trouble = trouble_of_machine(error, path, "written")
-            if trouble is None and not isinstance(
-                error, duckdb.IOException | duckdb.FatalException
-            ):
-                raise
-            raise trouble or StorageError(
-                f"{path}: the catalogue could not be written ({error}). Nothing published was "
-                "lost; run the command again."
-            ) from error
-
-
-@contextmanager
 def catalogue_errors_explained(
     path: Path,
     mend: str = "Delete the publication's folder and run `rag index`: it is built again from the "
@@ -134,24 +119,41 @@ def write_catalogue(path: Path, tables: Mapping[str, pa.Table]) -> None:
     import duckdb
 
     _check_tables(path, tables)
+    statements = []
+    for name, schema in schemas_of(tables).items():
+        order = ", ".join(map(quote_identifier, row_order(schema)))
+        statements.append(f"CREATE TABLE {name} AS SELECT * FROM incoming_{name} ORDER BY {order}")
+        description = quote_literal(schema_entry(schema, "description"))
+        statements.append(f"COMMENT ON TABLE {name} IS {description}")
+        for field in schema:
+            metadata = field.metadata or {}
+            comment = f"{metadata[b'description'].decode()} [{metadata[b'role'].decode()}]"
+            column = f"{name}.{quote_identifier(field.name)}"
+            statements.append(f"COMMENT ON COLUMN {column} IS {quote_literal(comment)}")
+    for name, (comment, query) in _VIEWS.items():
+        statements.append(f"CREATE VIEW {name} AS {query}")
+        statements.append(f"COMMENT ON VIEW {name} IS {quote_literal(comment)}")
     try:
-        with (
-            write_errors_explained(path),
-            duckdb.connect(str(path), config=OFFLINE) as connection,
-        ):
-            # Each statement by itself would wait for the disk, and each column has a comment.
-            connection.execute("BEGIN")
-            for name, schema in schemas_of(tables).items():
-                write_table(connection, name, schema, tables[name])
-            for name, (comment, query) in _VIEWS.items():
-                connection.execute(f"CREATE VIEW {name} AS {query}")
-                connection.execute(f"COMMENT ON VIEW {name} IS {quote_literal(comment)}")
-            connection.execute("COMMIT")
-            connection.execute("CHECKPOINT")
-    except BaseException:
+        with explained_errors(path), duckdb.connect(str(path), config=OFFLINE) as connection:
+            for name, table in tables.items():
+                connection.register(f"incoming_{name}", table)
+            # Each statement by itself would wait for the disk.
+            for statement in ("BEGIN", *statements, "COMMIT", "CHECKPOINT"):
+                connection.execute(statement)
+    except BaseException as error:
         path.unlink(missing_ok=True)
         path.with_name(path.name + ".wal").unlink(missing_ok=True)
-        raise
+        if not isinstance(error, duckdb.Error):
+            raise
+        trouble = trouble_of_machine(error, path, "written")
+        if trouble is None and isinstance(error, duckdb.IOException | duckdb.FatalException):
+            trouble = StorageError(
+                f"{path}: the catalogue could not be written ({error}). Nothing published was "
+                "lost; run the command again."
+            )
+        if trouble is None:
+            raise
+        raise trouble from error
 
 
 def _check_tables(path: Path, tables: Mapping[str, pa.Table]) -> None:
@@ -176,24 +178,6 @@ def _check_tables(path: Path, tables: Mapping[str, pa.Table]) -> None:
                 f"{path}: table '{name}': '{key}' must be unique and never null. Nothing was "
                 "published; please report it with the output of `rag status`."
             )
-
-
-def write_table(
-    connection: "DuckDBPyConnection", name: str, schema: pa.Schema, table: pa.Table
-) -> None:
-    """Write a table that is not there, with its comments."""
-    order = ", ".join(quote_identifier(column) for column in row_order(schema))
-    connection.register("incoming", table)
-    connection.execute(f"CREATE TABLE {name} AS SELECT * FROM incoming ORDER BY {order}")
-    connection.unregister("incoming")
-    description = quote_literal(schema_entry(schema, "description"))
-    connection.execute(f"COMMENT ON TABLE {name} IS {description}")
-    for field in schema:
-        metadata = field.metadata or {}
-        comment = f"{metadata[b'description'].decode()} [{metadata[b'role'].decode()}]"
-        connection.execute(
-            f"COMMENT ON COLUMN {name}.{quote_identifier(field.name)} IS {quote_literal(comment)}"
-        )
 
 
 def open_catalogue(path: Path) -> "DuckDBPyConnection":

@@ -1,6 +1,7 @@
 """What publication knows of each document: identity, citability and descriptive metadata."""
 
 import json
+from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -14,6 +15,7 @@ from rag_assets.model import Standing, hash_fields, standing_of_title, with_stan
 from rag_assets.workspace import (
     ARCHIVED,
     REPEALED,
+    Binding,
     Identities,
     Inventory,
     Journal,
@@ -109,12 +111,20 @@ def gather_facts(
         complete: contents whose chunks are up to date.
         laws: content_hash → what its laws say of themselves, where it is read as statutes.
     """
-    history = _Times(journal)
+    # When each uid was bound, for people to read, and to which contents.
+    bound: dict[str | None, list[Binding]] = defaultdict(list)
+    for binding in journal.bindings:
+        bound[binding.doc_uid].append(binding)
     facts = []
     for content, living in inventory.contents.items():
         uid = identities.uids.get(content)
         report = reports.get(content)
         fields = {**living.sidecar, **overridden_fields(overrides.get(uid or "", {}))}
+        times = [
+            datetime.fromisoformat(binding.at).astimezone(UTC).replace(tzinfo=None)
+            for binding in bound[uid]
+            if binding.at
+        ]
         status, reason, message = _status(living, content, identities, report, complete)
         if ARCHIVED in fields and status != "withheld":
             status, reason, message = ARCHIVED, ARCHIVED, _TAKEN_OUT.format(uid=uid)
@@ -129,9 +139,9 @@ def gather_facts(
                 status == "published" and is_citable(living, fields),
                 fields,
                 report,
-                history.versions(uid),
-                history.first(uid),
-                history.last(uid),
+                len({binding.content_hash for binding in bound[uid]}) or 1,
+                min(times, default=None),
+                max(times, default=None),
                 tuple(laws.get(content, ())),
             )
         )
@@ -173,30 +183,6 @@ def _status(
     if content not in complete:
         return "pending", "not_chunked", "parsed, but not cut into passages yet; run `rag ingest`."
     return "published", None, None
-
-
-class _Times:
-    """When each uid was first and last bound, for people to read."""
-
-    def __init__(self, journal: Journal) -> None:
-        self._at: dict[str, list[str]] = {}
-        self._contents: dict[str, set[str]] = {}
-        for binding in journal.bindings:
-            self._at.setdefault(binding.doc_uid, []).append(binding.at)
-            self._contents.setdefault(binding.doc_uid, set()).add(binding.content_hash)
-
-    def versions(self, uid: str | None) -> int:
-        return len(self._contents.get(uid or "", ())) or 1
-
-    def first(self, uid: str | None) -> datetime | None:
-        return _utc(min(self._at.get(uid or "", [""])))
-
-    def last(self, uid: str | None) -> datetime | None:
-        return _utc(max(self._at.get(uid or "", [""])))
-
-
-def _utc(at: str) -> datetime | None:
-    return datetime.fromisoformat(at).astimezone(UTC).replace(tzinfo=None) if at else None
 
 
 def source_id(namespace: Namespace, source: SourceFile) -> str:

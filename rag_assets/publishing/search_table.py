@@ -1,99 +1,185 @@
-"""Writing the Lance table of a publication: rows, text indexes, once and for good.
+"""Writing the Lance table of a publication: rows and text indexes, once and for good.
 
 The text index is built by one worker over rows in a fixed order. With several workers rows of
 equal score come back in an order that depends on how many there were, so that a machine with more
 cores would answer otherwise; scores and ties are equal to the last bit between builds with one.
 """
 
+import re
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import lance
 import pyarrow as pa
 
-from rag_assets.publishing.ordering import sort_rows
-from rag_assets.publishing.schemas import row_order, search_schema, vector_column
-from rag_assets.publishing.search_ann import VectorIndex, build_vector_indexes
-from rag_assets.publishing.search_reading import TABLE_NAME, new_session
-from rag_assets.publishing.search_text import INDEX_NAMES, WORDS
-from rag_assets.publishing.sparse_columns import sparse_columns
-from rag_assets.storage import explained_errors
-
-# To be part of what names a publication: a change here changes what searches find.
-SEARCH_TABLE_VERSION = "6"
-
-DOCUMENT_INDEX = "doc_uid_idx"
+from rag_assets.model import DamagedFileError, PublicationError
+from rag_assets.publishing.rows import sort_rows
+from rag_assets.publishing.schemas import SPARSE_VECTOR, row_order, search_schema
+from rag_assets.publishing.search import (
+    INDEX_NAMES,
+    TABLE_NAME,
+    WORDS,
+    SearchTable,
+    index_words,
+    new_session,
+    quote_text,
+)
+from rag_assets.storage import LocalStore, current_folder, explained_errors
+from rag_assets.workspace import Namespace
 
 TEXT_INDEX: dict[str, Any] = {**WORDS, "with_position": False, "num_workers": 1}
+_WORD = re.compile(r"(?<!\w)[^\W\d_]{2,40}(?!\w)")
 
 
-def write_search_table(
-    folder: Path, chunks: pa.Table, ann_rows: int | None = None
-) -> list[VectorIndex]:
-    """Write the search table `chunks.lance` with its text index into a new publication's folder.
+def write_search_table(folder: Path, chunks: pa.Table) -> None:
+    """Write the search table `chunks.lance` with its text indexes into a new publication's folder.
 
     Rows are stored by document and place, whatever order they come in.
 
     Args:
         folder: of a publication that nobody reads yet.
         chunks: with `search_schema` of at least one dense model; may have no rows.
-        ann_rows: vectors from which a column gets an approximate index (`publish.ann_rows`); None
-            keeps every search exact.
-
-    Returns:
-        The approximate indexes that were built and reach their recall.
 
     Raises:
         ValueError: the schema is another one.
         StorageError: the disk is full or refuses a write.
     """
-    import lance
-
-    ordered = in_table_order(folder, chunks)
-    table = folder / TABLE_NAME
-    with explained_errors(table):
-        dataset = lance.write_dataset(
-            ordered,
-            str(table),
-            mode="create",
-            session=new_session(),
-            # One fragment: a row's id is its position.
-            max_rows_per_file=max(len(ordered), 1),
-        )
-        index_scalars(dataset)
-        return build_vector_indexes(folder, dataset, ann_rows)
-
-
-def in_table_order(folder: Path, chunks: pa.Table) -> pa.Table:
-    """Return rows by document and place.
-
-    Raises:
-        ValueError: the schema is none of a search table.
-    """
-    dimensions = _vector_dimensions(chunks.schema)
-    expected = search_schema(dimensions, len(sparse_columns(chunks.schema)))
+    kinds = [field.type for field in chunks.schema]
+    dimensions = [kind.list_size for kind in kinds if pa.types.is_fixed_size_list(kind)]
+    expected = search_schema(dimensions, sum(kind.equals(SPARSE_VECTOR) for kind in kinds))
     if not dimensions or not chunks.schema.equals(expected):
         raise ValueError(
             f"{folder}: the chunks' schema must be search_schema([dimension, …], sparse), each "
             "dense vector a fixed-size list of float32; "
             f"got {chunks.schema.to_string(show_field_metadata=False)}"
         )
-    return sort_rows(chunks, row_order(expected))
+    with explained_errors(folder / TABLE_NAME):
+        dataset: Any = lance.write_dataset(
+            sort_rows(chunks, row_order(expected)),
+            str(folder / TABLE_NAME),
+            mode="create",
+            session=new_session(),
+            # One fragment: a row's id is its position.
+            max_rows_per_file=max(len(chunks), 1),
+        )
+        for column, name in INDEX_NAMES.items():
+            dataset.create_scalar_index(column, "INVERTED", name=name, **TEXT_INDEX)
+        # An audit asks for one document after another; without it each filter reads a column.
+        dataset.create_scalar_index("doc_uid", "BTREE", name="doc_uid_idx")
 
 
-def index_scalars(dataset: Any) -> None:
-    """Build the indexes of texts and documents over every row, in place of any that are there."""
+def check_search_table(folder: Path, expected_rows: int) -> None:
+    """Prove that a search table holds its rows and that all searchers find them.
+
+    The first, middle and last rows are looked for: by their own vectors, which nothing may beat,
+    and by a word of each text that is indexed. Rows without a direction or without a word are
+    passed over.
+
+    Args:
+        folder: of the publication, published or about to be.
+        expected_rows: how many chunks were joined for it.
+
+    Raises:
+        DamagedFileError: a row is missing or cannot be found.
+    """
+    table = SearchTable(folder, uses_shared_cache=False)
+    mend = "Nothing was published. Run `rag index` again; if it persists, report it."
+    if table.rows != expected_rows:
+        raise DamagedFileError(
+            f"{table.path}: holds {table.rows} rows, {expected_rows} were written. {mend}"
+        )
+    if table.unindexed_rows:
+        raise DamagedFileError(
+            f"{table.path}: {table.unindexed_rows} rows are missing from the text index. {mend}"
+        )
+    identities = table.fetch(columns=["chunk_id"]).column("chunk_id").to_pylist()
+    for place in sorted({0, expected_rows // 2, expected_rows - 1}) if expected_rows else ():
+        where = f"chunk_id = {quote_text(identities[place])}"
+        row = table.fetch(where).to_pylist()[0]
+        for column in table.dimensions:
+            if not any(row[column]):
+                continue
+            best = table.search_vectors(column, row[column], 1)
+            own = table.search_vectors(column, row[column], 1, where)
+            if not own or own[0][1] != best[0][1]:
+                raise DamagedFileError(
+                    f"{table.path}: {row['chunk_id']} is not found by its own '{column}'. {mend}"
+                )
+        for column in INDEX_NAMES:
+            words = (match.group() for match in _WORD.finditer(row.get(column) or ""))
+            word = next(filter(index_words, words), None)
+            if word and not table.finds_word(word, column, where):
+                raise DamagedFileError(
+                    f"{table.path}: {row['chunk_id']} is not found by '{word}' of its "
+                    f"'{column}'. {mend}"
+                )
+
+
+@dataclass(frozen=True, slots=True)
+class TextIndex:
+    """One text index of the publication that readers see (`rag build-bm25`, spec 000 §4.5).
+
+    The specification builds BM25 by a command of its own, where somebody wants it. Here each
+    publication has one, since Chinese and exact terms cannot be found without: it is built with
+    the publication, over the same rows, and checked before readers see it.
+
+    Args:
+        column: what is indexed: `search_text` (headings and text) or `search_heading`.
+        rows: that it knows; `unindexed_rows` are missing from it, 0 unless it is damaged.
+        words: how many different ones it holds.
+        tokenizer: what cuts text into words; `rules` what is done with each of them.
+        size_bytes: on disk.
+    """
+
+    namespace: str
+    publication: str
+    column: str
+    rows: int
+    unindexed_rows: int
+    words: int
+    tokenizer: str
+    rules: tuple[str, ...]
+    size_bytes: int
+
+
+def describe_text_indexes(namespace: Namespace) -> list[TextIndex]:
+    """Return the text indexes of a namespace's current publication.
+
+    Raises:
+        PublicationError: nothing is published, or the publication has no such index.
+    """
+    folder = current_folder(namespace.publications, namespace.name)
+    table = folder / TABLE_NAME
+    dataset: Any = lance.dataset(str(table), session=new_session())
+    segments = {index.name: index.segments for index in dataset.describe_indices()}
+    found = []
     for column, name in INDEX_NAMES.items():
-        dataset.create_scalar_index(column, "INVERTED", name=name, replace=True, **TEXT_INDEX)
-    # An audit asks for one document after another; without it each filter reads a column.
-    dataset.create_scalar_index("doc_uid", "BTREE", name=DOCUMENT_INDEX, replace=True)
-
-
-def _vector_dimensions(schema: pa.Schema) -> list[int]:
-    """Return the lengths of the vectors in a table's columns `vector`, `vector_2` …, in order."""
-    dimensions: list[int] = []
-    while (name := vector_column(len(dimensions))) in schema.names:
-        kind: Any = schema.field(name).type
-        if not pa.types.is_fixed_size_list(kind):
-            break
-        dimensions.append(kind.list_size)
-    return dimensions
+        if name not in segments:
+            raise PublicationError(
+                f"publication {folder.name} of '{namespace.name}' has no text index '{name}'. "
+                f"Delete {folder} and run `rag index --namespace {namespace.name}`."
+            )
+        told = dataset.stats.index_stats(name)
+        params: dict[str, Any] = told["indices"][0]["params"]
+        language = params["language"]
+        rules = {
+            "lower_case": "lower case",
+            "ascii_folding": "accents folded",
+            "stem": f"{language} stems",
+            "remove_stop_words": f"{language} stop words left out",
+        }
+        found.append(
+            TextIndex(
+                namespace.name,
+                folder.name,
+                column,
+                int(told["num_indexed_rows"]),
+                int(told["num_unindexed_rows"]),
+                sum(int(each["num_tokens"]) for each in told["indices"]),
+                str(params["base_tokenizer"]),
+                tuple(sentence for rule, sentence in rules.items() if params.get(rule)),
+                sum(LocalStore(table).used(f"_indices/{each.uuid}") for each in segments[name]),
+            )
+        )
+    return found

@@ -170,8 +170,7 @@ class Reader:
             filters: applied before the search.
 
         Returns:
-            (chunk_id, cosine in [-1, 1]), best first, ties by id; exact below the size from which
-            an approximate index is used (`publish.ann_rows`).
+            (chunk_id, cosine in [-1, 1]), best first, ties by id; every vector is compared.
 
         Raises:
             UsageError: the publication holds no vectors of that model, or the vector has another
@@ -180,9 +179,7 @@ class Reader:
         column = self._column(model_fingerprint)
         if filters.excludes_everything:
             return []
-        is_dense = column in self._table.dimensions
-        search = self._table.search_vectors if is_dense else self._table.search_sparse
-        return search(column, vector, limit, filters.condition())
+        return self._table.search_vectors(column, vector, limit, filters.condition())
 
     def search_text(
         self,
@@ -223,10 +220,7 @@ class Reader:
         Raises:
             UsageError: as `rank_vectors`.
         """
-        column = self._column(model_fingerprint)
-        is_dense = column in self._table.dimensions
-        score = self._table.score_vectors if is_dense else self._table.score_sparse
-        return score(column, vector, chunk_ids)
+        return self._table.score_vectors(self._column(model_fingerprint), vector, chunk_ids)
 
     def count_by_language(self, filters: SearchFilters = EVERYTHING) -> dict[str, int]:
         """Return how many chunks that pass the filters are written in each language."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from rag_assets.model import RagError, StorageError, count_of
 from rag_assets.running.laboratories import laboratory_faults
-from rag_assets.storage import read_pointer, require_writable
+from rag_assets.storage import current_folder, read_pointer, require_writable
 from rag_assets.workspace import (
     ENVIRONMENT_FILE,
     Namespace,
@@ -170,14 +170,15 @@ def _examine_namespace(namespace: Namespace) -> Iterator[Finding]:
 
 
 def _search_table(namespace: Namespace) -> Finding:
-    """A table that grew for long may want to be compacted."""
-    from rag_assets.publishing import table_health
+    """Say whether the search table that readers see can be read, and knows all its rows."""
+    from rag_assets.publishing import SearchTable
 
     what = f"{namespace.name}: search table"
+    mend = f"rag index --namespace {namespace.name}"
     try:
-        health = table_health(namespace)
+        table = SearchTable(current_folder(namespace.publications, namespace.name))
+        unknown = table.unindexed_rows
     except RagError as error:
-        return Finding(what, str(error), False, f"rag index --namespace {namespace.name}")
-    troubles = list(health.troubles())
-    found = "; ".join(troubles) if troubles else health.sentence
-    return Finding(what, found, not troubles, health.mend if troubles else None)
+        return Finding(what, str(error), False, mend)
+    found = f"{count_of(table.rows, 'row')}, {unknown} missing from the text index"
+    return Finding(what, found, not unknown, mend if unknown else None)

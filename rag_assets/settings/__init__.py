@@ -191,8 +191,6 @@ class PublishSettings(Section):
     keep_publications: Count
     keep_hours: float = Field(ge=0)
     keep_removed_days: float = Field(ge=0)
-    ann_rows: Count | None
-    segment_rows: Count | None
 
 
 ScoreMode = Literal["rank", "normalize", "raw"]

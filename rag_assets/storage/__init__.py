@@ -1,30 +1,29 @@
 """Files on disk: written whole, locked per namespace, checked when read."""
 
-from rag_assets.storage.atomic import (
+from rag_assets.storage.files import (
     TEMPORARY_PREFIX,
+    Notify,
+    append_journal_lines,
+    describe_torn_line,
+    describe_trouble,
     explained_errors,
     file_identity,
-    link_file,
+    hold_lock,
+    mend_journal,
+    number_in,
+    read_journal_lines,
     replace_file,
     require_writable,
     rewrite_bytes,
     sync_path,
+    taken_back_if_failed,
     temporary_name,
+    trouble_of_machine,
     write_bytes,
     write_private,
     write_text,
 )
-from rag_assets.storage.journals import (
-    append_journal_lines,
-    describe_torn_line,
-    mend_journal,
-    read_journal_lines,
-    taken_back_if_failed,
-)
-from rag_assets.storage.locks import Notify, hold_lock
 from rag_assets.storage.object_store import ObjectStore
-from rag_assets.storage.parquet import read_groups, read_parquet, write_parquet
-from rag_assets.storage.provenance import SIGNATURE, Maker, signature, working_as
 from rag_assets.storage.publications import (
     MANIFEST,
     Pointer,
@@ -43,8 +42,10 @@ from rag_assets.storage.publications import (
     write_manifest,
 )
 from rag_assets.storage.records import (
+    SIGNATURE,
     Computed,
     Entry,
+    Maker,
     OpenRecord,
     Refreshed,
     has_layout,
@@ -52,16 +53,28 @@ from rag_assets.storage.records import (
     load_entries_or_mend,
     prune_record,
     read_entries,
+    read_groups,
+    read_once,
+    read_parquet,
     read_rows,
+    reading_once,
     refresh_record,
     rows_of,
+    signature,
     split_rows,
+    working_as,
+    write_parquet,
     write_record,
 )
-from rag_assets.storage.rereading import read_once, reading_once
-from rag_assets.storage.restoring import restore_json
-from rag_assets.storage.store import Listed, LocalStore, Value, match_keys, put, update
-from rag_assets.storage.trouble import describe_trouble, number_in, trouble_of_machine
+from rag_assets.storage.store import (
+    Listed,
+    LocalStore,
+    Value,
+    match_keys,
+    put,
+    restore_json,
+    update,
+)
 from rag_assets.storage.versioned import (
     VersionedOutput,
     add_to_version,
@@ -107,7 +120,6 @@ __all__ = [
     "hold_lock",
     "is_complete",
     "is_pinned",
-    "link_file",
     "list_publications",
     "live_digest",
     "load_entries_or_mend",

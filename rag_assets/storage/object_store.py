@@ -22,8 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rag_assets.model import StorageError
-from rag_assets.storage.atomic import explained_errors, replace_file
-from rag_assets.storage.locks import hold_lock
+from rag_assets.storage.files import explained_errors, hold_lock, replace_file
 from rag_assets.storage.publications import (
     MANIFEST,
     POINTER,

@@ -19,16 +19,16 @@ from pathlib import Path
 from typing import Any
 
 from rag_assets.model import DamagedFileError, PublicationError
-from rag_assets.storage.atomic import (
+from rag_assets.storage.files import (
     TEMPORARY_PREFIX,
     explained_errors,
     remove_folder,
     sync_path,
     temporary_name,
+    trouble_of_machine,
     write_text,
 )
 from rag_assets.storage.store import LocalStore, put, update
-from rag_assets.storage.trouble import trouble_of_machine
 
 POINTER = "current.json"
 MANIFEST = "manifest.json"

@@ -6,21 +6,209 @@ A content whose fingerprint is unchanged is never computed again.
 """
 
 import json
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import asdict, dataclass, field, replace
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from rag_assets.model import DamagedFileError, combine_digests
-from rag_assets.storage.atomic import file_identity
-from rag_assets.storage.locks import Notify, hold_lock
-from rag_assets.storage.parquet import read_groups, write_parquet
-from rag_assets.storage.provenance import signature
-from rag_assets.storage.rereading import read_once
-from rag_assets.storage.trouble import trouble_of_machine
+from rag_assets.storage.files import (
+    Notify,
+    file_identity,
+    hold_lock,
+    replace_file,
+    trouble_of_machine,
+)
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    import pyarrow.parquet as pq
+
+# The key of a signature in an entry's note, a publication's manifest and the version log.
+SIGNATURE = "made_by"
+
+
+@dataclass(frozen=True, slots=True)
+class Maker:
+    """Who is at work.
+
+    Args:
+        run_id: Dagster's id of the run.
+        code_version: of the stage, as Dagster shows it.
+        config_hash: SHA-256 of the settings and overrides that a build depends on.
+        tool_version: of the package.
+    """
+
+    run_id: str
+    code_version: str
+    config_hash: str
+    tool_version: str
+
+
+_at_work: ContextVar[Maker | None] = ContextVar("maker_at_work", default=None)
+
+
+@contextmanager
+def working_as(maker: Maker) -> Iterator[None]:
+    """Sign with `maker` whatever is stored inside the block."""
+    token = _at_work.set(maker)
+    try:
+        yield
+    finally:
+        _at_work.reset(token)
+
+
+def signature() -> dict[str, dict[str, str]]:
+    """Return `{"made_by": {run_id, code_version, config_hash, tool_version, at}}`.
+
+    Empty where nobody has said who works: what a library call makes is not signed.
+    """
+    maker = _at_work.get()
+    if maker is None:
+        return {}
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    return {SIGNATURE: {**asdict(maker), "at": now}}
+
+
+_Read = TypeVar("_Read")
+# What was made of files, and which files these were; None outside of a run.
+_kept: ContextVar[dict[Hashable, tuple[object, Any]] | None] = ContextVar("kept", default=None)
+
+
+@contextmanager
+def reading_once() -> Iterator[None]:
+    """Keep what `read_once` reads until the outermost of these ends."""
+    token = None if _kept.get() is not None else _kept.set({})
+    try:
+        yield
+    finally:
+        if token is not None:
+            _kept.reset(token)
+
+
+def read_once(paths: Sequence[Path], what: Hashable, read: Callable[[], _Read]) -> _Read:
+    """Return what `read` makes of some files; what it has made of the same files is kept.
+
+    Files are looked at before they are read: one that is replaced meanwhile is read again.
+
+    Args:
+        what: tells apart the readers of the same files; nobody changes what they return.
+    """
+    kept = _kept.get()
+    if kept is None:
+        return read()
+    key, now = (tuple(paths), what), [file_identity(path) for path in paths]
+    if key not in kept or kept[key][0] != now:
+        kept[key] = (now, read())
+    found: _Read = kept[key][1]
+    return found
+
+
+# Small tables share a group up to this size.
+_GROUP_BYTES = 32_000_000
+
+
+def write_parquet(
+    path: Path,
+    schema: "pa.Schema",
+    tables: Iterable["pa.Table"],
+    compression: str | dict[str, str] = "snappy",
+    *,
+    use_dictionary: bool = True,
+    group_rows: int = 0,
+    closing: Callable[[], Mapping[str, str]] = dict,
+) -> None:
+    """Write tables one after another with the checksums of their pages, whole or not at all.
+
+    Args:
+        schema: of the tables, with the file's metadata.
+        tables: taken one by one; none is held once it is written.
+        compression: of all columns, or by name.
+        group_rows: of each group; 0 for tables that share a group up to a size.
+        closing: further metadata, asked when all tables are written.
+
+    Raises:
+        StorageError: the disk is full or refuses the write.
+    """
+    import pyarrow.parquet as pq
+
+    with (
+        replace_file(path) as temporary,
+        pq.ParquetWriter(
+            temporary,
+            schema,
+            compression=compression,
+            use_dictionary=use_dictionary,
+            write_page_checksum=True,
+        ) as writer,
+    ):
+        for group in tables if group_rows else _grouped(schema, tables):
+            writer.write_table(group, row_group_size=group_rows or None)
+        said = closing()
+        if said:
+            writer.add_key_value_metadata(said)
+
+
+def _grouped(schema: "pa.Schema", tables: Iterable["pa.Table"]) -> Iterator["pa.Table"]:
+    import pyarrow as pa
+
+    waiting: list[pa.Table] = []
+    size = 0
+    for table in tables:
+        waiting.append(table.replace_schema_metadata(schema.metadata))
+        # Counted once: the bytes of a table with nested columns take a while to add up.
+        size += table.nbytes
+        if size >= _GROUP_BYTES:
+            yield pa.concat_tables(waiting)
+            waiting.clear()
+            size = 0
+    if waiting:
+        yield pa.concat_tables(waiting)
+
+
+def read_parquet(path: Path, columns: Sequence[str] | None = None) -> "pa.Table":
+    """Return the rows of a file, with its pages' checksums verified.
+
+    Arrow's thread pools are not used: where the system gives them no thread, for lack of memory
+    for its stack, what was handed to a pool is waited for without end.
+
+    Args:
+        columns: names, in any order; all without.
+
+    Raises:
+        FileNotFoundError: there is no such file.
+        OSError, MemoryError, ValueError: as Arrow raises them, for the caller to tell apart.
+        KeyError: the file has no such column.
+    """
+    with _opened(path, columns) as (file, names):
+        return file.read(columns=names, use_threads=False)
+
+
+def read_groups(path: Path, columns: Sequence[str] | None = None) -> Iterator["pa.Table"]:
+    """Yield the rows of a file group by group, as `read_parquet` reads them; at least one table."""
+    with _opened(path, columns) as (file, names):
+        for group in range(file.num_row_groups):
+            yield file.read_row_group(group, columns=names, use_threads=False)
+        if not file.num_row_groups:
+            yield file.read(columns=names, use_threads=False)
+
+
+@contextmanager
+def _opened(
+    path: Path, columns: Sequence[str] | None
+) -> Iterator[tuple["pq.ParquetFile", list[str] | None]]:
+    import pyarrow.parquet as pq
+
+    with pq.ParquetFile(path, page_checksum_verification=True, pre_buffer=False) as file:
+        # By the schema's names: of a nested column the reader knows the leaves only.
+        missing = set(columns or ()) - set(file.schema_arrow.names)
+        if missing:
+            raise KeyError(", ".join(sorted(missing)))
+        yield file, list(columns) if columns is not None else None
+
 
 _MANIFEST_KEY = "rag_record"
 _ROWS_AT_ONCE = 512

@@ -17,15 +17,23 @@ are never changed in place by two writers, or have locks of their own.
 import os
 import re
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 
-from rag_assets.model import LockedError, hash_bytes
-from rag_assets.storage.atomic import explained_errors, remove_folder, replace_file, sync_path
-from rag_assets.storage.locks import changing_folder
+from rag_assets.model import DamagedFileError, LockedError, hash_bytes
+from rag_assets.storage.files import (
+    changing_folder,
+    explained_errors,
+    remove_folder,
+    replace_file,
+    sync_path,
+)
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
 
 # Each lost try means that another writer won; so many in a row are no coincidence.
 MOST_TRIES = 100
@@ -251,3 +259,42 @@ def _below(folder: Path, key: str, prefix: str) -> Iterator[Listed]:
             except FileNotFoundError:  # taken away meanwhile
                 continue
             yield Listed(name, known.st_size, known.st_ctime)
+
+
+_Value = TypeVar("_Value")
+
+
+def restore_json(
+    kind: "TypeAdapter[_Value]",
+    data: Mapping[str, Any],
+    what: str,
+    schema: str,
+    readable: Collection[str] = (),
+) -> _Value:
+    """Return the value whose fields stand beside `schema` in what was read of a file.
+
+    Args:
+        kind: checks and restores the fields.
+        what: names the value for a reader: `answer`.
+        schema: that this version writes.
+        readable: further ones that can be read.
+
+    Raises:
+        DamagedFileError: another schema; a field is missing, unknown or of another type.
+    """
+    from pydantic import ValidationError
+
+    if data.get("schema") not in {schema, *readable}:
+        raise DamagedFileError(
+            f"this is no {what} of schema {schema} but {data.get('schema')!r}: another version of "
+            "rag-assets made it. Ask the question again."
+        )
+    try:
+        return kind.validate_python({k: value for k, value in data.items() if k != "schema"})
+    except ValidationError as error:
+        first = error.errors()[0]
+        field = ".".join(str(part) for part in first["loc"])
+        raise DamagedFileError(
+            f"this {what} was changed: '{field}': {first['msg'].lower()}. Delete the file and ask "
+            "the question again."
+        ) from error

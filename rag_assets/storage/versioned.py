@@ -9,11 +9,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from rag_assets.model import DamagedFileError, hash_bytes
-from rag_assets.storage.atomic import replace_file, write_text
-from rag_assets.storage.locks import Notify, hold_lock
-from rag_assets.storage.provenance import signature
+from rag_assets.storage.files import Notify, hold_lock, replace_file, trouble_of_machine, write_text
+from rag_assets.storage.records import signature
 from rag_assets.storage.store import LocalStore, put
-from rag_assets.storage.trouble import trouble_of_machine
 
 # Ends the hidden file that stands while the files of a version are renamed into place.
 _BEGUN = ".begun"

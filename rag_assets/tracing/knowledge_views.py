@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from rag_assets.editing import read_histories
 from rag_assets.model import UsageError, hash_text
-from rag_assets.publishing import late_rows, published_vectors
+from rag_assets.publishing import PublishedVectors
 from rag_assets.publishing.catalogue import quote_identifier
 from rag_assets.storage import read_manifest
 from rag_assets.workspace import Namespace
@@ -170,12 +170,8 @@ def create_knowledge_views(
                 "INSERT INTO chunk_settings VALUES (?, ?)",
                 [name, json.dumps(manifest["chunk_config"])],
             )
-    connection.register(
-        "drafted_chunks",
-        late_rows(
-            _DRAFTED, lambda: pa.Table.from_pylist(list(_drafted_chunks(drafted)), schema=_DRAFTED)
-        ),
-    )
+    chunks = pa.Table.from_pylist(list(_drafted_chunks(drafted)), schema=_DRAFTED)
+    connection.register("drafted_chunks", chunks)
     for name, query in _VIEWS.items():
         connection.execute(f"CREATE VIEW {name} AS {query}")
 
@@ -193,7 +189,7 @@ def _create_vectors(
     for name, folder in published.items():
         if "embedders" not in manifests[name]:  # of an older version
             continue
-        table = published_vectors(folder, manifests[name])
+        table = PublishedVectors(folder, manifests[name])
         connection.register(f"vectors of {name}", table)
         # Models of two namespaces may give vectors of different lengths.
         vector = ", vector::FLOAT[] AS vector" if "vector" in table.schema.names else ""

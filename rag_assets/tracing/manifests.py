@@ -180,7 +180,6 @@ def _render(
         ],
         "counts": published["counts"],
         "tables": published["tables"],
-        "vector_indexes": published["vector_indexes"],
     }
     chunks = {
         "schema": CHUNK_SCHEMA,

@@ -25,6 +25,8 @@ _READ_BY_A_MODEL = "Use 'verify.scorer: llm' (`rag models list` shows the models
 _REMOVED_KEYS = {
     "verify.nli": _READ_BY_A_MODEL,
     "retrieve.section_gain": "Leave it out: sections that a question hints at gain nothing now.",
+    "publish.ann_rows": "Leave it out: every vector is compared, at any size.",
+    "publish.segment_rows": "Leave it out: every publication is written whole.",
     "retrieve.graph": "Leave it out: entities are searched through passages, as by 'local'.",
 }
 _REMOVED_VALUES = {

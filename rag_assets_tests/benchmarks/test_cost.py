@@ -19,7 +19,7 @@ def test_the_tables_of_the_page_are_what_the_script_prints() -> None:
 def test_at_its_wall_a_library_takes_what_the_wall_says(kind: cost.Measured) -> None:
     walls = {what: number for number, what in cost.walls(kind)}
     found = walls["a new file is found after 10 minutes"]
-    memory = walls["a publication that grows takes 16 GB of memory"]
+    memory = walls["a publication takes 16 GB of memory"]
     seconds = cost.freshness(kind, int(min(found, memory)) - 1)
     assert seconds is not None
     assert seconds <= cost.FRESH_SECONDS

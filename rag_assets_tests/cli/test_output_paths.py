@@ -12,7 +12,7 @@ from rag_assets.cli.main import build_cli
 from rag_assets.cli.options import OutputPath, write_output
 from rag_assets.evaluation.workspaces import CACHE_VARIABLE
 from rag_assets.model import ConfigurationError, UsageError
-from rag_assets.publishing.exporting import export_chunks, export_parsed
+from rag_assets.publishing.export import export_chunks, export_parsed
 from rag_assets.workspace import Workspace, create_workspace, require_free_place
 from rag_assets_tests.parsing.made_up_pdfs import make_pdf, paragraph
 

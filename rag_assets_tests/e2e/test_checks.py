@@ -79,7 +79,7 @@ def test_every_check_passes_where_nothing_is_wrong(namespace: Namespace, rag: Ra
         (
             "no_citability_conflicts", "no_documents_failed", "chunks_cover_their_parent",
             "no_chunk_exceeds_the_model", "index_matches_chunks", "evidence_is_citable",
-            "publication_is_fresh", "table_health",
+            "publication_is_fresh",
         ),
         True,
     )  # fmt: skip

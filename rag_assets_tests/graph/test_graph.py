@@ -10,7 +10,7 @@ import yaml
 from rag_assets.assets import build_namespace_assets
 from rag_assets.model import ConfigurationError
 from rag_assets.publishing.catalogue import catalogue_name, open_catalogue, read_table
-from rag_assets.publishing.entity_schemas import GRAPH_SCHEMAS
+from rag_assets.publishing.schemas import GRAPH_SCHEMAS
 from rag_assets.retrieval import Retriever, SearchFilters, explain_hit
 from rag_assets.retrieval.explaining import explain
 from rag_assets.storage import current_folder, read_manifest

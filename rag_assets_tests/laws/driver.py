@@ -30,7 +30,7 @@ from rag_assets.parsing.stage import refresh_parse_reports, reports_schema
 from rag_assets.parsing.stored import ParseJob
 from rag_assets.publishing import PublishOutcome, collect, list_documents, publish
 from rag_assets.publishing.catalogue import catalogue_name, open_catalogue, read_table
-from rag_assets.publishing.table_digest import digest_table
+from rag_assets.publishing.rows import digest_table
 from rag_assets.retrieval import Reader, SearchFilters
 from rag_assets.settings import ParseSettings
 from rag_assets.storage import current_folder, read_manifest, read_rows

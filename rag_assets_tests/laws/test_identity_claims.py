@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from rag_assets.publishing.verifying import citability_conflicts
+from rag_assets.publishing.status import citability_conflicts
 from rag_assets.workspace import (
     Namespace,
     Workspace,

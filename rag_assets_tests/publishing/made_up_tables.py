@@ -7,7 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from rag_assets.publishing.languages import passage_language
+from rag_assets.publishing.content_words import passage_language
 from rag_assets.publishing.schemas import (
     ARCHIVED_DOCUMENTS,
     CHUNK_EDITS,

@@ -1,7 +1,9 @@
 import shutil
 import subprocess
 import sys
+from contextlib import nullcontext
 from pathlib import Path
+from types import SimpleNamespace
 
 import duckdb
 import pyarrow as pa
@@ -15,8 +17,8 @@ from rag_assets.publishing.catalogue import (
     read_table,
     write_catalogue,
 )
+from rag_assets.publishing.rows import digest_table
 from rag_assets.publishing.schemas import PUBLISHED_SCHEMAS
-from rag_assets.publishing.table_digest import digest_table
 from rag_assets_tests.publishing.made_up_tables import TEXTS, chunk_rows, published_tables
 
 
@@ -202,7 +204,8 @@ def test_full_disk_is_said_and_leaves_nothing(
     def fail(*_: object) -> None:
         raise kind("Could not write file: No space left on device")
 
-    monkeypatch.setattr("rag_assets.publishing.catalogue.write_table", fail)
+    refusing = SimpleNamespace(register=lambda *_: None, execute=fail)
+    monkeypatch.setattr(duckdb, "connect", lambda *_, **__: nullcontext(refusing))
     with pytest.raises(StorageError, match=r"c\.duckdb: the disk is full"):
         write_catalogue(tmp_path / "c.duckdb", tables)
     assert list(tmp_path.iterdir()) == []

@@ -8,7 +8,7 @@ import pytest
 from rag_assets.embedding import embedding_models
 from rag_assets.model import ConfigurationError, UsageError
 from rag_assets.publishing import published_models, vectors_to_come
-from rag_assets.publishing.embedders import describe_embedders
+from rag_assets.publishing.manifest import describe_embedders
 from rag_assets.settings import EmbedSettings, ModelSettings
 from rag_assets.storage import current_folder
 from rag_assets_tests.libraries import build, make_workspace
@@ -68,7 +68,7 @@ def test_one_model_under_two_names_is_refused() -> None:
 
 
 def test_rows_carry_headings_and_tags_for_the_search(tmp_path: Path) -> None:
-    from rag_assets.publishing.search_reading import SearchTable
+    from rag_assets.publishing.search import SearchTable
 
     files = {
         "evidence/roofs.md": "# Roofs\n\n## Cool ones\n\nThey reflect the light of the sun.\n",

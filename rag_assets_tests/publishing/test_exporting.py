@@ -1,19 +1,16 @@
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from rag_assets.model import ParsedDocument, UsageError
 from rag_assets.parsing import read_parsed
-from rag_assets.publishing import joining
-from rag_assets.publishing.exporting import (
+from rag_assets.publishing.export import (
     KINDS,
     export_chunks,
     export_parsed,
     refresh_readable,
 )
-from rag_assets.workspace import Namespace
 from rag_assets_tests.libraries import HASHING, build, make_workspace, write_raw
 
 FILES = {
@@ -86,43 +83,6 @@ def test_only_what_changed_is_written_again_and_what_is_gone_is_removed(tmp_path
     assert not (parsed / "z").exists()
     texts = [json.loads(line)["text"] for line in (chunks / "chunks.jsonl").open()]
     assert "warm" in str(texts)
-
-
-def lines_of(folder: Path) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in folder.iterdir()}
-
-
-def test_lines_of_unchanged_partitions_are_copied(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    files = {f"evidence/{n}.md": f"# Roof {n}\n\nRoof {n} cools rooms.\n" for n in range(40)}
-    workspace = make_workspace(tmp_path / "w", files)
-    namespace = workspace.namespace("thesis")
-    build(namespace)
-    export_chunks(namespace, tmp_path / "out")
-    written: list[int] = []
-    real = joining.join_passages
-
-    def join(namespace: Namespace, published: Any, passages: Any) -> Any:
-        written.append(len(published))
-        return real(namespace, published, passages)
-
-    monkeypatch.setattr(joining, "join_passages", join)
-    write_raw(workspace, "evidence/7.md", files["evidence/7.md"].replace("cools", "warms"))
-    (workspace.root / "raw/evidence/8.md").rename(workspace.root / "raw/evidence/eight.md")
-    build(namespace)
-    export_chunks(namespace, tmp_path / "out")
-    assert 0 < sum(written) < 20
-    export_chunks(namespace, tmp_path / "anew")
-    assert lines_of(tmp_path / "out") == lines_of(tmp_path / "anew")
-    # A file that somebody changed is not copied from.
-    with (tmp_path / "out/chunks.jsonl").open("a", encoding="utf-8") as stream:
-        stream.write("{}\n")
-    write_raw(workspace, "evidence/9.md", "# Roof 9\n\nIt is green.\n")
-    build(namespace)
-    export_chunks(namespace, tmp_path / "out")
-    export_chunks(namespace, tmp_path / "third")
-    assert lines_of(tmp_path / "out") == lines_of(tmp_path / "third")
 
 
 def test_several_namespaces_have_a_folder_each(tmp_path: Path) -> None:

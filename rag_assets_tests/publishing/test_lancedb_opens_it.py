@@ -5,7 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from rag_assets.publishing.search_reading import SearchTable
+from rag_assets.publishing.search import SearchTable
 from rag_assets.storage import current_folder
 from rag_assets_tests.libraries import build, make_workspace
 

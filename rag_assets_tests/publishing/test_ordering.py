@@ -1,23 +1,18 @@
 """Rows are sorted the same way whatever their texts weigh."""
 
-from pathlib import Path
-
 import pyarrow as pa
 import pytest
 
-from rag_assets.publishing import ordering
-from rag_assets.publishing.search_table import in_table_order
+from rag_assets.publishing import rows as ordering
 from rag_assets_tests.publishing.made_up_tables import chunk_rows, chunk_table
 
 
-def test_long_texts_are_sorted_as_short_ones(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_long_texts_are_sorted_as_short_ones(monkeypatch: pytest.MonkeyPatch) -> None:
     table = chunk_table(chunk_rows()[::-1])
-    short = in_table_order(tmp_path, table)
+    short = ordering.sort_rows(table, ["doc_uid", "chunk_index"])
     monkeypatch.setattr(ordering, "_MAX_BYTES", 10)
     monkeypatch.setattr(ordering, "_SLICE_BYTES", 200)
-    long = in_table_order(tmp_path, table)
+    long = ordering.sort_rows(table, ["doc_uid", "chunk_index"])
     assert long.column("text").num_chunks > 1
     assert long.equals(short)
     assert long.schema.equals(short.schema, check_metadata=True)

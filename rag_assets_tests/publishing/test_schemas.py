@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_assets.model import DamagedFileError
+from rag_assets.publishing.rows import content_columns, digest_table
 from rag_assets.publishing.schemas import (
     CHUNKS,
     PARENTS,
@@ -14,7 +14,6 @@ from rag_assets.publishing.schemas import (
     schema_entry,
     search_schema,
 )
-from rag_assets.publishing.table_digest import content_columns, digest_table
 from rag_assets_tests.publishing.made_up_tables import chunk_rows, chunk_table
 
 # Spec 001, table knowledge_chunks, by the names that it has here.
@@ -100,9 +99,3 @@ def test_digest_does_not_see_provenance() -> None:
 def test_empty_tables_have_a_digest(name: str) -> None:
     empty = PUBLISHED_SCHEMAS[name].empty_table()
     assert digest_table(empty) == digest_table(pa.concat_tables([empty, empty]))
-
-
-def test_doubled_key_has_no_digest() -> None:
-    rows = chunk_rows()
-    with pytest.raises(DamagedFileError, match="'chunk_key' must be unique"):
-        digest_table(chunk_table([*rows, rows[0]]))

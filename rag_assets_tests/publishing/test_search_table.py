@@ -4,9 +4,8 @@ from pathlib import Path
 import pytest
 
 from rag_assets.model import DamagedFileError, UsageError
-from rag_assets.publishing.search_check import check_search_table
-from rag_assets.publishing.search_reading import TABLE_NAME, SearchTable, quote_text
-from rag_assets.publishing.search_table import write_search_table
+from rag_assets.publishing.search import TABLE_NAME, SearchTable, quote_text
+from rag_assets.publishing.search_table import check_search_table, write_search_table
 from rag_assets.workspace import shipped_settings
 from rag_assets_tests.publishing.made_up_tables import (
     DIMENSION,
@@ -195,39 +194,28 @@ def test_filter_is_applied_before_the_search(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("limit", [1, 5, 50])
-def test_answers_are_the_same_however_far_the_first_scan_reaches(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: int
+def test_a_row_has_one_score_whatever_filter_and_limit_it_is_found_with(
+    tmp_path: Path, limit: int
 ) -> None:
-    # Outside are the best rows: a first scan that is short holds none that passes the filter.
     better = [chunk_row("a-outside", number, "leaf leaf leaf") for number in range(300)]
     rows = [*better, *tied_rows(400)]
     write_search_table(tmp_path, chunk_table(rows))
-    ids = [row["chunk_id"] for row in rows][::7]
-    wheres = (None, "doc_uid <> 'a-outside'", "chunk_index < 9")
-    answers = []
-    for reach in (8192, 2, 60, 350):
-        monkeypatch.setattr("rag_assets.publishing.search_text._FIRST_ROWS", reach)
-        table = SearchTable(tmp_path)
-        weights = shipped_settings().retrieve.text
-        answers.append(
-            [
-                (
-                    [table.search_text(query, limit, where, weights) for where in wheres],
-                    table.score_text(query, ids, weights),
-                )
-                for query in ("leaf", "carbon 植物", "合同", "nowhere")
-            ]
-        )
-    assert answers[1:] == answers[:1] * 3
-    (_, found, _), scores = answers[0][0]
-    assert len(found) == limit
-    assert {score > 0 for score in scores.values()} == {True, False}
+    ids = [str(row["chunk_id"]) for row in rows]
+    table, weights = SearchTable(tmp_path), shipped_settings().retrieve.text
+    for query in ("leaf", "carbon 植物", "合同", "nowhere"):
+        scores = table.score_text(query, ids, weights)
+        assert (query == "nowhere") == (not any(scores.values()))
+        for where in (None, "doc_uid <> 'a-outside'"):
+            allowed = [one for one in ids if where is None or not one.startswith("a-outside")]
+            truth = sorted((one for one in allowed if scores[one]), key=lambda o: (-scores[o], o))
+            found = table.search_text(query, limit, where, weights)
+            assert found == [(one, scores[one]) for one in truth[:limit]]
 
 
 def test_rows_are_the_same_however_often_they_are_fetched(tmp_path: Path) -> None:
     rows = tied_rows(60)
     write_search_table(tmp_path, chunk_table(rows))
-    table = SearchTable(tmp_path, uses_shared_cache=False)
+    table = SearchTable(tmp_path)
     stored = {row["chunk_id"]: row for row in rows}
     columns = ["text", "chunk_id", "chunk_index", "section_path", "page_start", "citable"]
     for step in (1, -1, 7, -7):
@@ -255,14 +243,23 @@ def test_missing_rows_are_noticed(tmp_path: Path) -> None:
         check_search_table(tmp_path, 9)
 
 
-def test_rows_missing_from_the_text_index_are_noticed(tmp_path: Path) -> None:
+def test_rows_missing_from_the_text_index_are_noticed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_search_table(tmp_path, chunk_table(chunk_rows()))
+    monkeypatch.setattr(SearchTable, "unindexed_rows", 1)
+    with pytest.raises(DamagedFileError, match="1 rows are missing from the text index"):
+        check_search_table(tmp_path, 8)
+
+
+def test_a_table_that_an_older_version_let_grow_is_refused_with_what_to_run(tmp_path: Path) -> None:
     import lance
 
     write_search_table(tmp_path, chunk_table(chunk_rows()))
     later = chunk_table([chunk_row("later", 0, "later")])
     lance.write_dataset(later, str(tmp_path / TABLE_NAME), mode="append")
-    with pytest.raises(DamagedFileError, match="1 rows are missing from the text index"):
-        check_search_table(tmp_path, 9)
+    with pytest.raises(DamagedFileError, match="Run `rag ingest`"):
+        SearchTable(tmp_path)
 
 
 @pytest.mark.parametrize("part", ["data/*.lance", "_indices/*/*invert*", "_versions/*.manifest"])

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_assets.publishing.search_reading import SearchTable
+from rag_assets.publishing.search import SearchTable
 from rag_assets.publishing.search_table import write_search_table
 from rag_assets.publishing.search_terms import MAX_TERMS, find_exact_terms, term_pattern
 from rag_assets.settings import TextSettings

@@ -10,11 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rag_assets.model import UsageError
+from rag_assets.publishing.rows import sparse_array
 from rag_assets.publishing.schemas import search_schema, vector_columns
-from rag_assets.publishing.search_check import check_search_table
-from rag_assets.publishing.search_reading import SearchTable
-from rag_assets.publishing.search_table import write_search_table
-from rag_assets.publishing.sparse_columns import SparseColumn, sparse_array
+from rag_assets.publishing.search import SearchTable, SparseVectors
+from rag_assets.publishing.search_table import check_search_table, write_search_table
 from rag_assets_tests.publishing.made_up_tables import DIMENSION, chunk_rows
 
 Weights = Mapping[int, float]
@@ -40,17 +39,16 @@ def dot(left: Weights, right: Weights) -> float:
 def test_scores_are_dot_products_and_the_best_are_found(
     rows: list[Weights | None], question: Weights, limit: int, data: st.DataObject
 ) -> None:
-    held = SparseColumn(pa.chunked_array([column(rows)]))
+    held = SparseVectors(pa.chunked_array([column(rows)]))
     expected = [dot(row or {}, question) for row in rows]
-    assert held.scores(pairs(question)).tolist() == expected
     some = data.draw(
         st.lists(st.sampled_from(range(len(rows))), unique=True) if rows else st.just([])
     )
     among = np.array(sorted(some), np.int64)
-    assert held.scores(pairs(question), among).tolist() == [expected[row] for row in among]
+    assert held.scores(pairs(question), among) == {row: expected[row] for row in among}
     for chosen in (None, among):
         able = range(len(rows)) if chosen is None else among.tolist()
-        found = held.nearest(pairs(question), limit, chosen)
+        found = held.best(pairs(question), limit, chosen)
         best = sorted((expected[row] for row in able if expected[row] > 0), reverse=True)
         assert sorted(found.values(), reverse=True)[:limit] == best[:limit]
         least = min(best[:limit], default=0.0)
@@ -80,27 +78,27 @@ def table(tmp_path: Path) -> SearchTable:
 
 
 def test_a_published_column_is_searched_under_a_filter(table: SearchTable) -> None:
-    found = table.search_sparse("sparse_vector", pairs({5: 2.0}), 3)
+    found = table.search_vectors("sparse_vector", pairs({5: 2.0}), 3)
     assert [score for _, score in found] == [14.0, 12.0, 10.0]
-    filtered = table.search_sparse("sparse_vector", pairs({5: 2.0}), 2, "doc_uid = 'rubric'")
+    filtered = table.search_vectors("sparse_vector", pairs({5: 2.0}), 2, "doc_uid = 'rubric'")
     assert [key for key, _ in filtered] == ["rubric:0", "rubric:1"]
     ids = [key for key, _ in found]
-    assert table.score_sparse("sparse_vector", pairs({5: 2.0}), [*ids, "unknown:0"]) == dict(found)
-    assert table.score_sparse("sparse_vector", pairs({6: 2.0}), ids) == dict.fromkeys(ids, 0.0)
+    assert table.score_vectors("sparse_vector", pairs({5: 2.0}), [*ids, "unknown:0"]) == dict(found)
+    assert table.score_vectors("sparse_vector", pairs({6: 2.0}), ids) == dict.fromkeys(ids, 0.0)
 
 
 def test_rows_of_equal_score_come_by_their_id(table: SearchTable) -> None:
-    found = table.search_sparse("sparse_vector", pairs({90_000: 1.0}), 50)
+    found = table.search_vectors("sparse_vector", pairs({90_000: 1.0}), 50)
     assert {score for _, score in found} == {1.0}
     assert [key for key, _ in found] == sorted(key for key, _ in found)
-    assert table.search_sparse("sparse_vector", pairs({90_000: 1.0}), 2) == found[:2]
+    assert table.search_vectors("sparse_vector", pairs({90_000: 1.0}), 2) == found[:2]
 
 
 def test_a_question_of_unknown_words_finds_nothing(table: SearchTable) -> None:
-    assert table.search_sparse("sparse_vector", pairs({200_000: 1.0}), 5) == []
-    assert table.search_sparse("sparse_vector", [], 5) == []
+    assert table.search_vectors("sparse_vector", pairs({200_000: 1.0}), 5) == []
+    assert table.search_vectors("sparse_vector", [], 5) == []
     with pytest.raises(UsageError, match="at least 1"):
-        table.search_sparse("sparse_vector", [], 0)
+        table.search_vectors("sparse_vector", [], 0)
 
 
 def test_dense_and_sparse_columns_are_counted_each_for_themselves() -> None:

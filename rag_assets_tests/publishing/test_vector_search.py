@@ -1,13 +1,11 @@
-"""Exactness of the vector search, and the approximate index beside it."""
+"""The vector search is exact."""
 
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from rag_assets.publishing import search_ann
-from rag_assets.publishing.search_check import check_search_table
-from rag_assets.publishing.search_reading import SearchTable
+from rag_assets.publishing.search import SearchTable
 from rag_assets.publishing.search_table import write_search_table
 from rag_assets_tests.publishing.made_up_tables import chunk_row, chunk_table
 
@@ -42,15 +40,12 @@ def expected(vectors: np.ndarray, query: np.ndarray, allowed: list[int]) -> list
 
 
 @pytest.mark.parametrize("share", ["all", "half", "few"])
-@pytest.mark.parametrize("is_held", [True, False])
-def test_search_is_exact_under_any_filter(tmp_path: Path, share: str, is_held: bool) -> None:
+def test_search_is_exact_under_any_filter(tmp_path: Path, share: str) -> None:
     vectors = clustered(600)
     vectors[::7] = 0
     vectors[100:160] = vectors[100]
     write_search_table(tmp_path, chunk_table(rows_with(vectors), SIZE))
-    table = SearchTable(tmp_path, uses_shared_cache=False)
-    if is_held:
-        table.search_vectors("vector", vectors[1].tolist(), 1)
+    table = SearchTable(tmp_path)
     where = {"all": None, "half": "doc_uid < 'd030'", "few": "doc_uid IN ('d010', 'd011')"}[share]
     allowed = {"all": range(600), "half": range(300), "few": range(100, 120)}[share]
     for query in (vectors[100], vectors[5] * 30, -vectors[8]):
@@ -71,57 +66,3 @@ def test_table_written_anew_in_its_place_is_read_anew(tmp_path: Path) -> None:
         )
         found = SearchTable(tmp_path / "p").search_vectors("vector", [1.0, 0.0], 1)
         assert found == [("a:0", pytest.approx(vector / 1.25**0.5, abs=1e-6))]
-
-
-@pytest.fixture
-def small_index(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(search_ann, "_LARGEST_SHARE", 1.0)
-    monkeypatch.setattr("rag_assets.publishing.search_reading.EXACT_ROWS", 100)
-
-
-@pytest.mark.usefixtures("small_index")
-def test_index_reaches_its_recall_and_gives_exact_cosines(tmp_path: Path) -> None:
-    vectors = clustered(2000)
-    vectors[::5] = 0
-    (index,) = write_search_table(tmp_path, chunk_table(rows_with(vectors), SIZE), 1000)
-    assert index.recall >= search_ann.MIN_RECALL
-    check_search_table(tmp_path, 2000)
-    table = SearchTable(tmp_path)
-    assert table.vector_indexes == {"vector": index}
-    shared = 0
-    for query in vectors[1:2000:97]:
-        if not query.any():
-            continue
-        truth = dict(expected(vectors, query.astype(np.float64), list(range(2000)))[:20])
-        found = dict(table.search_vectors("vector", query.tolist(), 20))
-        assert all(truth.get(key, score) == score for key, score in found.items())
-        assert len(found) == 20
-        shared += len(truth.keys() & found.keys())
-    asked = sum(query.any() for query in vectors[1:2000:97])
-    assert shared >= 0.9 * 20 * asked
-
-
-@pytest.mark.usefixtures("small_index")
-def test_few_rows_are_compared_exactly_beside_an_index(tmp_path: Path) -> None:
-    vectors = clustered(2000)
-    write_search_table(tmp_path, chunk_table(rows_with(vectors), SIZE), 1000)
-    found = SearchTable(tmp_path).search_vectors(
-        "vector", vectors[9].tolist(), 10, "doc_uid = 'd150'"
-    )
-    assert found == expected(vectors, vectors[9].astype(np.float64), list(range(1500, 1510)))
-
-
-def test_library_below_the_size_has_no_index(tmp_path: Path) -> None:
-    assert write_search_table(tmp_path, chunk_table(rows_with(clustered(300)), SIZE), 301) == []
-    assert SearchTable(tmp_path).vector_indexes == {}
-
-
-def test_index_that_misses_its_recall_is_not_kept(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(search_ann, "MIN_RECALL", 1.1)
-    vectors = clustered(2000)
-    assert write_search_table(tmp_path, chunk_table(rows_with(vectors), SIZE), 1000) == []
-    query = vectors[3].astype(np.float64)
-    found = SearchTable(tmp_path).search_vectors("vector", query.tolist(), 9)
-    assert found == expected(vectors, query, list(range(2000)))[:9]

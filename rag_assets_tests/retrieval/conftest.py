@@ -6,8 +6,7 @@ import pytest
 
 from rag_assets.publishing.catalogue import catalogue_name, write_catalogue
 from rag_assets.publishing.schemas import CHUNKS, vector_column
-from rag_assets.publishing.search_check import check_search_table
-from rag_assets.publishing.search_table import write_search_table
+from rag_assets.publishing.search_table import check_search_table, write_search_table
 from rag_assets.retrieval import Reader
 from rag_assets.storage import MANIFEST, write_text
 from rag_assets_tests.publishing.made_up_tables import DIMENSION, chunk_table, published_tables

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from rag_assets.model import AnswerError, ConfigurationError
-from rag_assets.publishing.languages import passage_language
+from rag_assets.publishing.content_words import passage_language
 from rag_assets.retrieval import SearchFilters, detect_language, make_query, queries
 from rag_assets.retrieval.queries import without_idle
 from rag_assets.retrieval.weights import Weights, load_weights, read_fusion_file

@@ -66,14 +66,13 @@ OWNERS = {
         "evidence/query_runs.py:_open",
         "evidence/replaying.py:_differences",
         "evidence/replaying.py:pack_files",
-        "publishing/collecting.py:collect_garbage",
+        "publishing/gc.py:collect_garbage",
         "tracing/chain.py:_hash_of",
         "tracing/chain.py:changed_output",
         "tracing/health_outputs.py",
     },
     "readable folders, which a person opens": {
-        "publishing/exporting.py",
-        "publishing/passage_files.py",
+        "publishing/export.py",
         "tracing/knowledge_export.py",
     },
     "a person's outputs or questions": {
@@ -81,9 +80,6 @@ OWNERS = {
     },
     "inside a table or catalogue of Lance or DuckDB, in a local folder": {
         "publishing/catalogue.py",
-        "publishing/catalogue_growth.py:grow_catalogue",
-        "publishing/search_memory.py",
-        "publishing/segments.py:link_table",
     },
     "a person's sources": {
         "evaluation/law.py:_opened",

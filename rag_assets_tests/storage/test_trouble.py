@@ -26,7 +26,7 @@ from rag_assets.storage import (
     trouble_of_machine,
     write_record,
 )
-from rag_assets.storage import parquet as parquet_reading
+from rag_assets.storage import records as parquet_reading
 
 SCHEMA = pa.schema([("content_hash", pa.string()), ("text", pa.string())])
 TROUBLES = [

@@ -1,7 +1,8 @@
-"""The models that a publication was made with: the only ones its vectors can be searched with."""
+"""What a publication's manifest says: the models that it was made with, and its build id."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any
 
 from rag_assets.embedding import EmbeddingModel, model_fingerprint
@@ -104,3 +105,13 @@ def vectors_to_come(manifest: Mapping[str, Any]) -> str | None:
         f"them so far: {shares}. The others are found by their words. They come with the run that "
         f"is under way, else by `rag ingest --namespace {manifest['namespace']}`"
     )
+
+
+def build_id_of(manifest: Mapping[str, Any]) -> str:
+    """Return the build id of a publication: `<created>-<publication>-<tool version>`.
+
+    Args:
+        manifest: of the publication; its name is the digest of inputs and configuration.
+    """
+    created = datetime.fromtimestamp(manifest["created_at"], UTC).strftime("%Y%m%dT%H%M%SZ")
+    return f"{created}-{manifest['publication']}-{manifest['tool_version']}"

@@ -4,9 +4,12 @@ They are made from the records, so that nothing has to be published before, and 
 is written again: a manifest beside the files says what they were made from.
 """
 
+import hashlib
 import json
 import mimetypes
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Literal  # Any: JSON of manifests
 
@@ -26,11 +29,10 @@ from rag_assets.parsing import (
     render_attachment,
     render_markdown,
 )
-from rag_assets.publishing.building import PUBLISHING_VERSION
-from rag_assets.publishing.facts import DocumentFacts
-from rag_assets.publishing.passage_files import PASSAGES, lines_depend_on, write_passages
-from rag_assets.publishing.record_state import RecordState, collect
-from rag_assets.storage import replace_file, write_bytes, write_text
+from rag_assets.publishing.build import PUBLISHING_VERSION
+from rag_assets.publishing.facts import DocumentFacts, source_id
+from rag_assets.publishing.records import RecordState, collect
+from rag_assets.storage import replace_file, rows_of, write_bytes, write_text
 from rag_assets.workspace import LivingContent, Namespace, require_free_place, require_inventory
 
 Kind = Literal["parsed", "chunks"]
@@ -42,6 +44,9 @@ _MANIFESTS: Mapping[Kind, str] = {
     "chunks": "chunk_manifest.json",
 }
 _PDF = "application/pdf"
+PASSAGES = ("parents", "chunks")
+# What a chunk's line in chunks.jsonl leaves out: times of this machine.
+_PROVENANCE = {"created_at", "updated_at", "version"}
 
 
 def readable_folder(namespace: Namespace, kind: Kind) -> Path:
@@ -164,34 +169,43 @@ def export_chunks(namespace: Namespace, folder: Path) -> tuple[int, int]:
         records.digests["parents"],
         records.digests["chunks"],
         records.digests["chunk_edits"],
-        [lines_depend_on(namespace, fact) for fact in facts],
+        [
+            (
+                fact.doc_uid,
+                fact.content_hash,
+                fact.citable,
+                sorted(fact.fields.items()),
+                (fact.report or {})["doc_id"],
+                (fact.title, fact.language),
+                source_id(namespace, first),
+                (first.source_type, first.source_subtype),
+            )
+            for fact in facts
+            for first in [fact.living.first]
+        ],
     )
     before = _read_manifest(folder, "chunks")
     names = [f"{kind}.jsonl" for kind in PASSAGES]
     if before.get("made_from") != made_from or not all((folder / n).is_file() for n in names):
-        tables, parts = write_passages(namespace, facts, records, folder, before)
-        documents = _describe_chunked(facts, records)
+        tables = _write_passages(namespace, facts, records, folder)
+        # What the chunks of each document were made from: equal fingerprint, equal chunks.
+        documents = {
+            str(fact.doc_uid): {
+                "content_hash": fact.content_hash,
+                "chunks": count_passages(made),
+                "fingerprint": made.fingerprint,
+                "digest": made.digest,
+            }
+            for fact in facts
+            for made in [records.made[fact.content_hash]]
+        }
         _write_manifest(
             folder, "chunks", namespace, documents, names, (),
             made_from=made_from, chunk_config=namespace.settings.chunk.model_dump(mode="json"),
-            **tables, partitions=parts,
+            **tables,
         )  # fmt: skip
         before = _read_manifest(folder, "chunks")
     return before["parents"]["rows"], before["chunks"]["rows"]
-
-
-def _describe_chunked(facts: Sequence[DocumentFacts], records: RecordState) -> dict[str, Any]:
-    """Return of each document what its chunks were made from: equal fingerprint, equal chunks."""
-    return {
-        str(fact.doc_uid): {
-            "content_hash": fact.content_hash,
-            "chunks": count_passages(made),
-            "fingerprint": made.fingerprint,
-            "digest": made.digest,
-        }
-        for fact in facts
-        for made in [records.made[fact.content_hash]]
-    }
 
 
 def _listed(documents: Mapping[str, Any]) -> list[str]:
@@ -292,3 +306,31 @@ def _content_of(
         data = Path(living.first.file).read_bytes()
         return render_attachment(data, item, password_of(living)), ".png"
     return None, ""
+
+
+def _write_passages(
+    namespace: Namespace, facts: Sequence[DocumentFacts], records: RecordState, folder: Path
+) -> dict[str, dict[str, Any]]:
+    """Write both files, a partition at a time. Returns rows and SHA-256 of each file."""
+    from rag_assets.publishing.rows import join_passages
+
+    by_partition: dict[str, dict[str, DocumentFacts]] = defaultdict(dict)
+    for fact in facts:
+        by_partition[namespace.partition_of(fact.content_hash)][fact.content_hash] = fact
+    rows, digests = Counter[str](), {name: hashlib.sha256() for name in PASSAGES}
+    with ExitStack() as stack:
+        streams = {
+            name: stack.enter_context(
+                stack.enter_context(replace_file(folder / f"{name}.jsonl")).open("wb")
+            )
+            for name in PASSAGES
+        }
+        for _, contents in sorted(by_partition.items()):
+            tables = join_passages(namespace, contents, records.passages)
+            for name, table in zip(PASSAGES, tables, strict=True):
+                rows[name] += len(table)
+                for row in rows_of(table.drop_columns([*_PROVENANCE & set(table.column_names)])):
+                    line = f"{json.dumps(row, ensure_ascii=False, default=str)}\n".encode()
+                    streams[name].write(line)
+                    digests[name].update(line)
+    return {name: {"rows": rows[name], "sha256": digests[name].hexdigest()} for name in PASSAGES}

@@ -36,7 +36,6 @@ class RecordState:
         made: the entry of each content's passages, as they were cut or edited.
         named: contents whose entities are those of these passages; None where the settings want
             no entities.
-        entries: of each stage by content, with the digest of what is published of it.
     """
 
     facts: list[DocumentFacts]
@@ -45,7 +44,6 @@ class RecordState:
     passages: Passages = field(repr=False)
     made: Mapping[str, Entry] = field(repr=False)
     named: Collection[str] | None = None
-    entries: Mapping[str, Mapping[str, Entry]] = field(default_factory=dict, repr=False)
 
 
 def collect(namespace: Namespace, inventory: Inventory, models: Collection[str]) -> RecordState:
@@ -122,9 +120,8 @@ def _collect(
         for stage, found in entries.items()
     }
     return RecordState(
-        facts, digests, encoded, passages, made,
-        None if named is None else frozenset(named), entries,
-    )  # fmt: skip
+        facts, digests, encoded, passages, made, None if named is None else frozenset(named)
+    )
 
 
 def count_lacking(namespace: Namespace, models: Sequence[str]) -> int:

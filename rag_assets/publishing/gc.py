@@ -2,14 +2,13 @@
 
 import os
 import time
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from rag_assets.embedding import prune_vectors
 from rag_assets.model import StorageError
 from rag_assets.stages import PARSES, recorded, stage_lock
 from rag_assets.storage import (
-    Entry,
     Listed,
     LocalStore,
     Notify,
@@ -89,8 +88,7 @@ def collect_garbage(namespace: Namespace, models: Collection[str], notify: Notif
     )
     for partition in namespace.partition_keys:
         parses += _remove_parses(namespace, partition, notify)
-    _remove_attachments(namespace)
-    _remove_answers(namespace)
+    _remove_unnamed(namespace)
     refused = None
     try:
         for partition in namespace.partition_keys:
@@ -105,8 +103,7 @@ def collect_garbage(namespace: Namespace, models: Collection[str], notify: Notif
     except StorageError as error:  # the rest was done; the caller says what was not
         refused = error.problem
     # And what the records do not name any more, now that they are shorter.
-    _remove_attachments(namespace)
-    _remove_answers(namespace)
+    _remove_unnamed(namespace)
     return Collected(gone, vectors, parses, retired, unfinished, before - _size(namespace), refused)
 
 
@@ -125,31 +122,25 @@ def _remove_parses(namespace: Namespace, partition: str, notify: Notify) -> int:
     return removed
 
 
-def _named_in_records(namespace: Namespace) -> Iterator[tuple[str, Entry]]:
-    for partition in namespace.partition_keys:
-        yield from read_entries(namespace.record(PARSES, partition)).items()
-
-
-def _remove_attachments(namespace: Namespace) -> None:
-    """Remove contents of attachments that no record names (any more)."""
-    named = {blob for _, entry in _named_in_records(namespace) for blob in entry.note["blobs"]}
-    store, blobs = namespace.workspace.store, namespace.workspace.key_of(namespace.blobs)
-    for blob in match_keys(store, f"{blobs}/*/*"):
-        if _name(blob) not in named and _is_old(store, blob):
-            store.delete(blob.key)
-
-
-def _remove_answers(namespace: Namespace) -> None:
-    """Remove a provider's answers for contents that no record names (any more)."""
-    contents = {content for content, _ in _named_in_records(namespace)}
-    store, answers = namespace.workspace.store, namespace.workspace.key_of(namespace.answers)
-    folders: dict[str, bool] = {}
-    for file in match_keys(store, f"{answers}/*-*/*"):
+def _remove_unnamed(namespace: Namespace) -> None:
+    """Remove contents of attachments, and a provider's answers, that no record names (any more)."""
+    entries = {
+        content: entry
+        for partition in namespace.partition_keys
+        for content, entry in read_entries(namespace.record(PARSES, partition)).items()
+    }
+    blobs = {blob for entry in entries.values() for blob in entry.note["blobs"]}
+    store, key_of = namespace.workspace.store, namespace.workspace.key_of
+    for file in match_keys(store, f"{key_of(namespace.blobs)}/*/*"):
+        if _name(file) not in blobs and _is_old(store, file):
+            store.delete(file.key)
+    are_young: dict[str, bool] = {}
+    for file in match_keys(store, f"{key_of(namespace.answers)}/*-*/*"):
         folder = file.key.rpartition("/")[0]
-        folders[folder] = folders.get(folder, False) or _is_young(file)
-    for folder, is_young in folders.items():
+        are_young[folder] = are_young.get(folder, False) or _is_young(file)
+    for folder, is_young in are_young.items():
         content = folder.rpartition("/")[2].partition("-")[0]
-        if content not in contents and not is_young:
+        if content not in entries and not is_young:
             store.delete_folder(folder)
 
 
