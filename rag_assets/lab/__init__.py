@@ -83,7 +83,6 @@ if TYPE_CHECKING:
         lab_file,
         open_laboratory,
     )
-    from rag_assets.lab.opinion import Expected, Opinion, second_opinion
     from rag_assets.lab.preferences import (
         SAVABLE,
         SavedSettings,
@@ -104,14 +103,6 @@ if TYPE_CHECKING:
         rename_product,
         restore_product,
         save_preset,
-    )
-    from rag_assets.lab.revisions import (
-        Revision,
-        compare_revision,
-        find_revision,
-        learn_revision,
-        list_revisions,
-        lost_reports,
     )
     from rag_assets.lab.store import (
         PROGRAM,
@@ -163,7 +154,6 @@ __all__ = [
     "Dropped",
     "Entry",
     "Event",
-    "Expected",
     "Experiment",
     "Extraction",
     "Feedback",
@@ -178,7 +168,6 @@ __all__ = [
     "Lesson",
     "Measured",
     "Modifier",
-    "Opinion",
     "Outcome",
     "Preset",
     "Product",
@@ -187,7 +176,6 @@ __all__ = [
     "Recipe",
     "Refused",
     "Report",
-    "Revision",
     "Run",
     "SavedSettings",
     "Store",
@@ -202,7 +190,6 @@ __all__ = [
     "archive_item",
     "compare",
     "compare_again",
-    "compare_revision",
     "delete_preset",
     "delete_product",
     "delta_of",
@@ -216,7 +203,6 @@ __all__ = [
     "find_preset",
     "find_product",
     "find_report",
-    "find_revision",
     "fractions",
     "give_feedback",
     "import_events",
@@ -224,18 +210,15 @@ __all__ = [
     "init_laboratory",
     "lab_file",
     "learn_again",
-    "learn_revision",
     "list_extractions",
     "list_feedback",
     "list_history",
     "list_items",
     "list_presets",
     "list_products",
-    "list_revisions",
     "list_runs",
     "list_templates",
     "living_extraction",
-    "lost_reports",
     "new_id",
     "open_laboratory",
     "outdated_parts",
@@ -256,7 +239,6 @@ __all__ = [
     "save_lab_settings",
     "save_preset",
     "save_template",
-    "second_opinion",
     "signature",
     "withdraw_feedback",
 ]
@@ -331,7 +313,6 @@ _HOMES = {
         "lab_file",
         "open_laboratory",
     ),
-    "opinion": ("Expected", "Opinion", "second_opinion"),
     "preferences": (
         "SAVABLE",
         "SavedSettings",
@@ -352,14 +333,6 @@ _HOMES = {
         "rename_product",
         "restore_product",
         "save_preset",
-    ),
-    "revisions": (
-        "Revision",
-        "compare_revision",
-        "find_revision",
-        "learn_revision",
-        "list_revisions",
-        "lost_reports",
     ),
     "store": (
         "PROGRAM",

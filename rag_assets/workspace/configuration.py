@@ -26,6 +26,7 @@ _REMOVED_KEYS = {
     "verify.nli": _READ_BY_A_MODEL,
     "retrieve.section_gain": "Leave it out: sections that a question hints at gain nothing now.",
     "retrieve.graph": "Leave it out: entities are searched through passages, as by 'local'.",
+    "lab.space": "Leave it out: a run's recipes get no second opinion from a Gaussian process now.",
 }
 _REMOVED_VALUES = {
     ("verify.scorer", "nli"): _READ_BY_A_MODEL,

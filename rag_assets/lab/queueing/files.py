@@ -73,7 +73,4 @@ def queue_key(lab: Laboratory, key: str, *, at: str, by: str) -> Run:
         request = read_request(path)
         if key in keys_of(request):
             return queue_run(lab, key, request, keys_of(request).index(key) + 1, at=at, by=by)
-    raise UsageError(
-        f"no file in {FOLDER}/ asks for '{key}' any more: it was edited or removed. Materialize "
-        "lab/requests, then the present partitions."
-    )
+    raise UsageError(f"no file in {FOLDER}/ asks for '{key}' any more: it was edited or removed.")
