@@ -5,8 +5,7 @@ on what waits, and shows in Dagster what the store holds.
 """
 
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -20,7 +19,7 @@ from rag_assets.workspace import Workspace
 
 # The laboratory is imported where it is used: every command loads the definitions, few have one.
 if TYPE_CHECKING:
-    from rag_assets.lab import Laboratory
+    from rag_assets.lab.laboratory import Laboratory
 
 RUNS_ASSET = dg.AssetKey(["lab", "recipe_runs"])
 _CHECKS = {
@@ -54,27 +53,25 @@ def build_lab_assets(
         backfill_policy=dg.BackfillPolicy.single_run(),
     )
     def recipe_runs(context: dg.AssetExecutionContext) -> dg.MaterializeResult[None]:
-        from rag_assets.lab import read_run
-        from rag_assets.lab.queueing import queue_key, requested_keys, work
+        from rag_assets.lab.queue import queue_files, work
+        from rag_assets.lab.runs import read_run
 
-        with opened_lab(workspace) as lab:
-            troubles: list[str] = []
-            keys = [key for key, _ in requested_keys(lab.workspace, troubles)]
-            for trouble in troubles:
-                context.log.warning(f"passed over: {trouble}")
-            for key in keys:
-                queue_key(lab, key, at=_now(), by="dagster")
-            work(
-                lab, now=_now, clock=time.monotonic, notify=context.log.info,
-                patience=_PATIENCE_SECONDS,
-            )  # fmt: skip
-            with lab.store.reading() as reading:
-                asked = [read_run(reading, key)[0] for key in keys]
-            failed = [run for run in asked if run.state != "done"]
-            if failed:
-                said = "; ".join(f"run {run.id} is {run.state}: {run.reason}" for run in failed)
-                raise UsageError(said)
-            return dg.MaterializeResult(metadata=_metadata(lab))
+        lab = opened_lab(workspace)
+        troubles: list[str] = []
+        keys = queue_files(lab, troubles, at=_now(), by="dagster")
+        for trouble in troubles:
+            context.log.warning(f"passed over: {trouble}")
+        work(
+            lab, now=_now, clock=time.monotonic, notify=context.log.info,
+            patience=_PATIENCE_SECONDS,
+        )  # fmt: skip
+        with lab.store.reading() as reading:
+            asked = [read_run(reading, key)[0] for key in keys]
+        failed = [run for run in asked if run.state != "done"]
+        if failed:
+            said = "; ".join(f"run {run.id} is {run.state}: {run.reason}" for run in failed)
+            raise UsageError(said)
+        return dg.MaterializeResult(metadata=_metadata(lab))
 
     return [recipe_runs]
 
@@ -85,24 +82,18 @@ def build_lab_checks(workspace: Workspace) -> list[dg.AssetChecksDefinition]:
     def build(name: str, description: str) -> dg.AssetChecksDefinition:
         @dg.asset_check(asset=RUNS_ASSET, name=name, description=description)
         def found() -> dg.AssetCheckResult:
-            with opened_lab(workspace) as lab:
-                return _look(lab, name)
+            return _look(opened_lab(workspace), name)
 
         return found
 
     return [build(name, description) for name, description in _CHECKS.items()]
 
 
-@contextmanager
-def opened_lab(workspace: Workspace) -> "Iterator[Laboratory]":
+def opened_lab(workspace: Workspace) -> "Laboratory":
     """Open the laboratory as it is at this moment, not as it was when the code was loaded."""
-    from rag_assets.lab import open_laboratory
+    from rag_assets.lab.laboratory import open_laboratory
 
-    lab = open_laboratory(Workspace.open(workspace.root))
-    try:
-        yield lab
-    finally:
-        lab.store.close()
+    return open_laboratory(Workspace.open(workspace.root))
 
 
 def record_laboratory(lab: "Laboratory", instance: dg.DagsterInstance) -> bool:
@@ -126,16 +117,18 @@ def _now() -> str:
 
 
 def _look(lab: "Laboratory", check: str) -> dg.AssetCheckResult:
-    from rag_assets.lab.queueing import broken_rules, lost_citations
+    from rag_assets.lab.showing import broken_rules, lost_citations
 
     return judge((broken_rules if check == "recipes_follow_the_rules" else lost_citations)(lab))
 
 
 def _metadata(lab: "Laboratory") -> Metadata:
     """Return every run with its recipes and score, and the page of the one made last."""
-    from rag_assets.lab import list_feedback, list_items, list_runs
-    from rag_assets.lab.queueing import render_run, view_run
+    from rag_assets.lab.experience import list_items
+    from rag_assets.lab.feedback import list_feedback
     from rag_assets.lab.recipes import formula
+    from rag_assets.lab.runs import list_runs
+    from rag_assets.lab.showing import render_run, view_run
 
     with lab.store.reading() as reading:
         runs = [run for run, _ in list_runs(reading) if run.kind != "imported"]

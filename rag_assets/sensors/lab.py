@@ -34,19 +34,19 @@ def _look(
     workspace: Workspace, instance: dg.DagsterInstance, job_name: str
 ) -> dg.RunRequest | dg.SkipReason:
     # Imported here: every command loads the sensors, few have a laboratory.
-    from rag_assets.lab import list_runs
-    from rag_assets.lab.queueing import requested_keys
+    from rag_assets.lab.queue import requested_runs
+    from rag_assets.lab.runs import list_runs
 
     said: list[str] = []
-    with opened_lab(workspace) as lab:
-        if record_laboratory(lab, instance):
-            said.append("what commands did was recorded")
-        with lab.store.reading() as reading:
-            done = {run.id for run, _ in list_runs(reading, "done")}
+    lab = opened_lab(workspace)
+    if record_laboratory(lab, instance):
+        said.append("what commands did was recorded")
+    with lab.store.reading() as reading:
+        done = {run.id for run, _ in list_runs(reading, "done")}
     rest = workspace.settings.sensors.rest_seconds
     missing = [
         key
-        for key, path in requested_keys(workspace, said)
+        for key, _, _, path in requested_runs(workspace, said)
         if key not in done and abs(time.time() - path.stat().st_ctime) >= rest
     ]
     if not missing or is_busy(instance, job_name=job_name):

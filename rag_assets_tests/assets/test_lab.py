@@ -11,8 +11,9 @@ import pytest
 import yaml
 
 from rag_assets.definitions import build_definitions
-from rag_assets.lab import Laboratory, Run, list_runs, open_laboratory, record_run
-from rag_assets.lab.queueing import parse_request, submit_request, trace_file, work
+from rag_assets.lab.laboratory import Laboratory, open_laboratory
+from rag_assets.lab.queue import parse_request, submit_request, trace_file, work
+from rag_assets.lab.runs import Run, list_runs, record_run
 from rag_assets.workspace import Workspace
 from rag_assets_tests.lab.bases import make_bases
 from rag_assets_tests.lab.laboratories import AT
@@ -69,9 +70,7 @@ def lab_of(root: Path) -> Laboratory:
 def runs_of(root: Path) -> list[Run]:
     lab = lab_of(root)
     with lab.store.reading() as reading:
-        found = [run for run, _ in list_runs(reading)]
-    lab.store.close()
-    return found
+        return [run for run, _ in list_runs(reading)]
 
 
 def test_a_request_file_becomes_runs_that_are_made_and_checked(

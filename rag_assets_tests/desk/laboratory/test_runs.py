@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from rag_assets.lab import Dropped, Ground, Modifier, Recipe, Run, record_run
-from rag_assets.lab.queueing import trace_file, view_run
-from rag_assets.lab.store import Support
+from rag_assets.lab.queue import trace_file
+from rag_assets.lab.runs import Dropped, Ground, Modifier, Recipe, Run, Support, record_run
+from rag_assets.lab.showing import view_run
 from rag_assets_tests.desk.laboratory.visits import HOSTILE, PRINTED, Visit, visit_laboratory
 from rag_assets_tests.lab.laboratories import AT, put_run, recipe, run_of
 
