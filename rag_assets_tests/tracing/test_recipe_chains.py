@@ -13,7 +13,7 @@ from rag_assets.lab.feedback import Strategy
 from rag_assets.lab.laboratory import Laboratory, open_laboratory
 from rag_assets.lab.products import add_product
 from rag_assets.lab.queue import parse_request, submit_request, trace_file, work
-from rag_assets.lab.runs import Ground, Run, read_run, record_run
+from rag_assets.lab.runs import Ground, Run, record_run
 from rag_assets.lab.teaching import give_feedback, withdraw_feedback
 from rag_assets.model import UsageError
 from rag_assets.tracing import Chain, Step, open_sql, render_chain, render_overview, trace
@@ -39,7 +39,7 @@ def lab(made: Path, tmp_path: Path) -> Laboratory:
 
 def the_run(lab: Laboratory) -> Run:
     with lab.store.reading() as reading:
-        return read_run(reading, next(iter(reading.streams("run"))))[0]
+        return list_runs(reading)[0][0]
 
 
 def step(chain: Chain, kind: str) -> Step:

@@ -205,8 +205,8 @@ def test_what_is_stored_of_a_run_is_the_same_under_both_languages(root: Path) ->
             visited.give(run_id)
             with visited.lab.store.reading() as reading:
                 bodies = [
-                    (event.entity, event.kind, without_ids(event.body))
-                    for event in reading.all_events()
+                    (row["entity"], row["action"], without_ids(row["state"]))
+                    for row in reading.rows("changes")
                 ]
             trace = trace_file(visited.lab.workspace, visited.run(run_id)).read_bytes()
             exported = visited.get(f"/lab/runs/{run_id}/export.md").content
