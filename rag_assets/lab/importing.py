@@ -94,7 +94,7 @@ class Experiment:
     recipe: Recipe
     values: Mapping[str, float]
     score: float | None
-    texts: Mapping[str, str]
+    texts: Mapping[str, Any]
     day: str
     cells: Mapping[str, str]
 

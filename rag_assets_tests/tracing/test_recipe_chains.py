@@ -13,7 +13,7 @@ from rag_assets.lab.feedback import Strategy
 from rag_assets.lab.laboratory import Laboratory, open_laboratory
 from rag_assets.lab.products import add_product
 from rag_assets.lab.queue import parse_request, submit_request, trace_file, work
-from rag_assets.lab.runs import Ground, Run, record_run
+from rag_assets.lab.runs import Ground, Run, list_runs, record_run
 from rag_assets.lab.teaching import give_feedback, withdraw_feedback
 from rag_assets.model import UsageError
 from rag_assets.tracing import Chain, Step, open_sql, render_chain, render_overview, trace
