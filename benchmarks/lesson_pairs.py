@@ -5,7 +5,7 @@
 FOLDER holds breaking_nli.jsonl.xz and cad_nli.jsonl.xz (rows of claim, evidence, label); without
 it $RAG_SHARED_DATA/entailment/open (default ../shared/data). REFUTE pairs must never be merged;
 SUPPORT pairs are entailments, of which only some say the same. The first 1,600 of a label were
-looked at while rules were written and thresholds (`rag_assets/lab/experience/nearness.py`) fitted,
+looked at while rules were written and thresholds (`rag_assets/lab/recall.py`) fitted,
 so that the figures, of pairs 800 to 1,200, say nothing of sentences that nobody has seen.
 """
 
@@ -18,8 +18,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from rag_assets.embedding import load_embedder
-from rag_assets.lab.experience.differences import RULES, find_differences, spell_out
-from rag_assets.lab.experience.nearness import NEAR_DUPLICATE
+from rag_assets.lab.differences import RULES, find_differences, spell_out
+from rag_assets.lab.recall import NEAR_DUPLICATE
 from rag_assets.workspace import shipped_settings
 
 LEDGER_SETS = ("breaking_nli", "cad_nli")
@@ -50,7 +50,7 @@ def count(pairs: Pairs, scores: Mapping[str, Sequence[float]]) -> None:
     header = " | ".join(scores)
     print(f"| rule | fired | {header} |\n|---|--:|{'--:|' * len(scores)}")
     for rule in (None, *RULES):
-        without = [ids - ({rule.id} if rule else set()) for ids in fired]
+        without = [ids - {rule} for ids in fired]
         merged = [
             sum(
                 score >= NEAR_DUPLICATE[model] and not ids
@@ -58,8 +58,8 @@ def count(pairs: Pairs, scores: Mapping[str, Sequence[float]]) -> None:
             )
             for model, found in scores.items()
         ]
-        times = sum(rule.id in ids for ids in fired) if rule else ""
-        name = f"without `{rule.id}`" if rule else "all rules"
+        times = sum(rule in ids for ids in fired) if rule else ""
+        name = f"without `{rule}`" if rule else "all rules"
         print(f"| {name} | {times} | {' | '.join(map(str, merged))} |")
     bare = [sum(s >= NEAR_DUPLICATE[model] for s in found) for model, found in scores.items()]
     print(f"| no rule at all | | {' | '.join(map(str, bare))} |\n")

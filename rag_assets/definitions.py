@@ -13,13 +13,12 @@ from rag_assets.assets import (
     DRAFTS,
     ENGINE,
     EVALUATION_SETS,
-    FEEDBACK_REVISIONS,
     QUESTIONS,
-    RECIPE_RUNS,
     EngineResource,
     build_audit_assets,
     build_evaluation_sets_asset,
     build_lab_assets,
+    build_lab_checks,
     build_law_curation_asset,
     build_namespace_assets,
     build_parse_summary_assets,
@@ -28,7 +27,6 @@ from rag_assets.assets import (
 )
 from rag_assets.checks import (
     build_evaluation_checks,
-    build_lab_checks,
     build_namespace_checks,
     build_workspace_checks,
 )
@@ -52,9 +50,6 @@ DYNAMIC_PARTITIONS = {
     "citation_audits": str(DRAFTS.name),
     "claim_audits": str(DRAFTS.name),
     "retrieval_evaluations": str(EVALUATION_SETS.name),
-    "lab/recipe_runs": str(RECIPE_RUNS.name),
-    "lab/feedback_reports": str(FEEDBACK_REVISIONS.name),
-    "lab/memory_extractions": str(FEEDBACK_REVISIONS.name),
 }
 
 
@@ -192,24 +187,16 @@ def _build_laboratory(workspace: Workspace) -> dg.Definitions:
     upstream = [
         dg.AssetKey([name, "search_index"]) for name in (bases.principles, bases.modulation)
     ]
-    assets = build_lab_assets(workspace, upstream)
     job = dg.define_asset_job(
         "make_recipes",
         selection=dg.AssetSelection.keys("lab/recipe_runs"),
-        description="The recipes of one run.",
-    )
-    learning = dg.define_asset_job(
-        "learn_from_feedback",
-        selection=dg.AssetSelection.keys(
-            "lab/feedback_reports", "lab/memory_extractions", "lab/experience_index"
-        ),
-        description="How one feedback compares, what it teaches, and experience as it is then.",
+        description="The runs that request files ask for, and those that wait in the queue.",
     )
     return dg.Definitions(
-        assets=assets,
+        assets=build_lab_assets(workspace, upstream),
         asset_checks=build_lab_checks(workspace),
-        sensors=build_lab_sensors(workspace, job.name, learning.name),
-        jobs=[job, learning],
+        sensors=build_lab_sensors(workspace, job.name),
+        jobs=[job],
     )
 
 

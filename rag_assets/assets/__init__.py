@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING
 from rag_assets.assets.audits import DRAFTS, build_audit_assets, metadata_of_audit
 from rag_assets.assets.engine import ENGINE, EngineResource
 from rag_assets.assets.evaluation_sets import EVALUATION_SETS, build_evaluation_sets_asset
-from rag_assets.assets.lab_feedback import (
-    FEEDBACK_REVISIONS,
-    INDEX_ASSET,
-    published_experience,
+from rag_assets.assets.lab_runs import (
+    build_lab_assets,
+    build_lab_checks,
+    opened_lab,
+    record_laboratory,
 )
-from rag_assets.assets.lab_requests import build_lab_assets, record_done_runs, record_feedback
-from rag_assets.assets.lab_runs import RECIPE_RUNS, RUNS_ASSET, experience_metadata, opened_lab
 from rag_assets.assets.law_curation import build_law_curation_asset
 from rag_assets.assets.options import (
     REASON_TAG,
@@ -55,32 +54,26 @@ __all__ = [
     "DRAFTS",
     "ENGINE",
     "EVALUATION_SETS",
-    "FEEDBACK_REVISIONS",
-    "INDEX_ASSET",
     "QUESTIONS",
     "REASON_TAG",
-    "RECIPE_RUNS",
     "REHASH_TAG",
     "RETRY_TAG",
-    "RUNS_ASSET",
     "STATE_TAG",
     "EngineResource",
     "assets_of_question",
     "build_audit_assets",
     "build_evaluation_sets_asset",
     "build_lab_assets",
+    "build_lab_checks",
     "build_law_curation_asset",
     "build_namespace_assets",
     "build_parse_summary_assets",
     "build_question_assets",
     "build_retrieval_evaluations_asset",
-    "experience_metadata",
     "metadata_of_audit",
     "opened_lab",
     "progress_reporter",
-    "published_experience",
-    "record_done_runs",
-    "record_feedback",
+    "record_laboratory",
     "record_noted",
     "register_questions",
 ]

@@ -18,14 +18,15 @@ LAB_COMMANDS: dict[str, tuple[str, str]] = {
     "feedback": ("lab_feedback", "Say what an experiment on RUN gave."),
     "compare": ("lab_feedback", "Compare RUN, which has feedback, with others."),
     "history": ("lab_feedback", "List what every experiment gave, the newest first."),
-    "opinion": (
-        "lab_opinion",
-        "Print what a Gaussian process over the history of the PRODUCTS expects.",
-    ),
     "experience": ("lab_experience", "Read, search, correct and delete what was learned."),
     "settings": ("lab_setup", "Show the settings that are changed at work, or save some."),
     "export": ("lab_setup", "Write everything that the laboratory remembers."),
     "import": ("lab_import", "Put FILE into this laboratory."),
+}
+
+_REMOVED = {
+    "opinion": "was removed: recipes get no second opinion now. `rag lab compare RUN` compares a "
+    "run with the history of its products.",
 }
 
 
@@ -38,6 +39,8 @@ class LazyLabGroup(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - click's signature
         """Return a command, importing its module."""
+        if cmd_name in _REMOVED:
+            raise click.UsageError(f"'rag lab {cmd_name}' {_REMOVED[cmd_name]}")
         if cmd_name not in LAB_COMMANDS:
             return None
         module = importlib.import_module(f"rag_assets.cli.{LAB_COMMANDS[cmd_name][0]}")

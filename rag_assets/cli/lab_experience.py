@@ -19,7 +19,7 @@ from rag_assets.cli.options import json_option, print_json
 from rag_assets.model import UsageError
 
 if TYPE_CHECKING:
-    from rag_assets.lab import Item
+    from rag_assets.lab.experience import Item
 
 _ROLES = ("global", "orchestrator", "mof_expert", "tio2_expert")
 _KINDS = ("success", "failure", "note")
@@ -36,12 +36,13 @@ def lab_experience() -> None:
 @json_option
 def list_all(role: str | None, every: bool, as_json: bool) -> None:
     """List items."""
-    from rag_assets.lab import list_items
+    from rag_assets.lab.experience import list_items
 
     equal = {} if every else {"status": "active"}
     if role is not None:
         equal["role"] = role
-    with opened_laboratory() as lab, lab.store.reading() as reading:
+    lab = opened_laboratory()
+    with lab.store.reading() as reading:
         found = list_items(reading, **equal)
     if as_json:
         print_json([asdict(one) for one in found])
@@ -58,9 +59,10 @@ def list_all(role: str | None, every: bool, as_json: bool) -> None:
 @json_option
 def show(item: str, as_json: bool) -> None:
     """Print an item."""
-    from rag_assets.lab import edit_log, find_item
+    from rag_assets.lab.experience import edit_log, find_item
 
-    with opened_laboratory() as lab, lab.store.reading() as reading:
+    lab = opened_laboratory()
+    with lab.store.reading() as reading:
         found = find_item(reading, item)
         log = edit_log(reading, found.id)
     if as_json:
@@ -88,15 +90,15 @@ def search(
     as_json: bool,
 ) -> None:  # fmt: skip
     """Search experience."""
-    from rag_assets.lab import recall
+    from rag_assets.lab.recall import recall
 
-    with opened_laboratory() as lab:
-        given = lab.settings.experience
-        found = recall(
-            lab.store, lab.nearness, question, role, for_run=for_run,
-            k_role=given.k_role if k_role is None else k_role,
-            k_global=given.k_global if k_global is None else k_global,
-        )  # fmt: skip
+    lab = opened_laboratory()
+    given = lab.settings.experience
+    found = recall(
+        lab.store, lab.nearness, question, role, for_run=for_run,
+        k_role=given.k_role if k_role is None else k_role,
+        k_global=given.k_global if k_global is None else k_global,
+    )  # fmt: skip
     if as_json:
         print_json([asdict(one) for one in found])
         return
@@ -120,9 +122,10 @@ def search(
 @by_option
 def add(content: str, reason: str, by: str | None, fields: tuple[str, ...], **values: str) -> None:
     """Add a note."""
-    from rag_assets.lab import add_note
+    from rag_assets.lab.experience import add_note
 
-    with opened_laboratory() as lab, lab.store.writing(now(), who(by)) as writing:
+    lab = opened_laboratory()
+    with lab.store.writing(now(), who(by)) as writing:
         note = add_note(writing, {"content": content, "extra": _fields(fields), **values}, reason)
     click.echo(f"mem:{note.id}")
 
@@ -144,10 +147,11 @@ def edit(
     **values: str | None,
 ) -> None:  # fmt: skip
     """Edit an item."""
-    from rag_assets.lab import edit_item, find_item
+    from rag_assets.lab.experience import edit_item, find_item
 
     changes: dict[str, Any] = {key: value for key, value in values.items() if value is not None}
-    with opened_laboratory() as lab, lab.store.writing(now(), who(by)) as writing:
+    lab = opened_laboratory()
+    with lab.store.writing(now(), who(by)) as writing:
         if fields:
             changes["extra"] = {**find_item(writing, item).extra, **_fields(fields)}
         if not changes:
@@ -165,9 +169,10 @@ def edit(
 @by_option
 def archive(item: str, seen: int | None, reason: str, by: str | None) -> None:
     """Archive an item."""
-    from rag_assets.lab import archive_item
+    from rag_assets.lab.experience import archive_item
 
-    with opened_laboratory() as lab, lab.store.writing(now(), who(by)) as writing:
+    lab = opened_laboratory()
+    with lab.store.writing(now(), who(by)) as writing:
         archived = archive_item(writing, item, seen, reason)
     click.echo(f"archived: mem:{archived.id}")
 
@@ -179,9 +184,10 @@ def archive(item: str, seen: int | None, reason: str, by: str | None) -> None:
 @by_option
 def restore(item: str, seen: int | None, reason: str, by: str | None) -> None:
     """Restore an item."""
-    from rag_assets.lab import restore_item
+    from rag_assets.lab.experience import restore_item
 
-    with opened_laboratory() as lab, lab.store.writing(now(), who(by)) as writing:
+    lab = opened_laboratory()
+    with lab.store.writing(now(), who(by)) as writing:
         restored = restore_item(writing, item, seen, reason)
     click.echo(f"restored: mem:{restored.id}")
 
@@ -194,9 +200,10 @@ def restore(item: str, seen: int | None, reason: str, by: str | None) -> None:
 @json_option
 def log(item: str | None, as_json: bool) -> None:
     """Print the log of edits."""
-    from rag_assets.lab import edit_log
+    from rag_assets.lab.experience import edit_log
 
-    with opened_laboratory() as lab, lab.store.reading() as reading:
+    lab = opened_laboratory()
+    with lab.store.reading() as reading:
         rows = edit_log(reading, item)
     if as_json:
         print_json(rows)
@@ -224,9 +231,10 @@ def _logged(row: dict[str, Any]) -> Iterator[str]:
 @click.argument("run")
 def learned(run: str) -> None:
     """Print the extractions of a run."""
-    from rag_assets.lab import delta_of, list_extractions
+    from rag_assets.lab.experience import delta_of, list_extractions
 
-    with opened_laboratory() as lab, lab.store.reading() as reading:
+    lab = opened_laboratory()
+    with lab.store.reading() as reading:
         print_json(
             [
                 {**asdict(one), "delta": [asdict(d) for d in delta_of(reading, one.id)]}
@@ -247,21 +255,21 @@ def learned(run: str) -> None:
 @by_option
 def template(role: str, source: Path | None, seen: int | None, by: str | None) -> None:
     """Print or save a template."""
-    from rag_assets.lab import read_template, save_template
+    from rag_assets.lab.experience import read_template, save_template
 
-    with opened_laboratory() as lab:
-        if source is not None:
-            with lab.store.writing(now(), who(by)) as writing:
-                saved = save_template(writing, role, source.read_text(encoding="utf-8"), seen)
-            click.echo(f"the template of {role} is at version {saved.version}")
-            return
-        with lab.store.reading() as reading:
-            found = read_template(reading, next(r for r in _known_roles() if r == role))
+    lab = opened_laboratory()
+    if source is not None:
+        with lab.store.writing(now(), who(by)) as writing:
+            saved = save_template(writing, role, source.read_text(encoding="utf-8"), seen)
+        click.echo(f"the template of {role} is at version {saved.version}")
+        return
+    with lab.store.reading() as reading:
+        found = read_template(reading, next(r for r in _known_roles() if r == role))
     click.echo(f"version {found.version}\n{found.text}")
 
 
 def _known_roles() -> Any:
-    from rag_assets.lab import ROLES
+    from rag_assets.lab.experience import ROLES
 
     return ROLES
 

@@ -12,17 +12,10 @@ from rag_assets.cli.options import OutputPath, json_option, print_json, write_ou
 from rag_assets.model import Cell, UsageError, count_of, write_csv
 
 if TYPE_CHECKING:
-    from rag_assets.lab import (
-        Feedback,
-        FeedbackForm,
-        Figures,
-        HistoryRow,
-        Laboratory,
-        Outcome,
-        Reading,
-        Report,
-        Strategy,
-    )
+    from rag_assets.lab.feedback import Feedback, FeedbackForm, Figures, Report, Strategy
+    from rag_assets.lab.laboratory import Laboratory
+    from rag_assets.lab.store import Reading
+    from rag_assets.lab.teaching import HistoryRow, Outcome
 
 _with_option = click.option(
     "--with", "chosen", multiple=True, metavar="RUN",
@@ -67,35 +60,36 @@ _history_option = click.option(
 @json_option
 def lab_feedback(run: str, **given: Any) -> None:
     """Give, change, delete or print a feedback."""
-    from rag_assets.lab import find_feedback, give_feedback, require_feedback, withdraw_feedback
+    from rag_assets.lab.feedback import find_feedback, require_feedback
+    from rag_assets.lab.teaching import give_feedback, withdraw_feedback
 
     said = {key: given[key] for key in _FIELDS if given[key] not in (None, ())}
-    with opened_laboratory() as lab:
-        if given["delete"]:
-            if said:
-                raise UsageError("--delete takes a feedback back; it goes with no other statement.")
-            outcome = withdraw_feedback(lab, run, at=now(), by=who(given["by"]), seen=given["seen"])
-            _print_outcome(lab, outcome, as_json=given["as_json"])
-            return
-        changes = given["chosen"] or given["text"] is not None or given["history"] is not None
-        if not said and not changes and given["learn"] is None:
-            with lab.store.reading() as reading:
-                _print_feedback(reading, require_feedback(reading, run), as_json=given["as_json"])
-            return
-        with lab.store.reading() as reading:
-            old = find_feedback(reading, run)
-            form = _form(reading, old, said)
-            strategy = _strategy(lab, reading, run, given)
-        if given["learn"] and old is not None and old.status == "given" and old.form == form:
-            from rag_assets.lab import learn_again
-
-            outcome = learn_again(lab, run, at=now(), by=who(given["by"]))
-        else:
-            outcome = give_feedback(
-                lab, run, form, strategy, at=now(), by=who(given["by"]), seen=given["seen"],
-                learn=given["learn"],
-            )  # fmt: skip
+    lab = opened_laboratory()
+    if given["delete"]:
+        if said:
+            raise UsageError("--delete takes a feedback back; it goes with no other statement.")
+        outcome = withdraw_feedback(lab, run, at=now(), by=who(given["by"]), seen=given["seen"])
         _print_outcome(lab, outcome, as_json=given["as_json"])
+        return
+    changes = given["chosen"] or given["text"] is not None or given["history"] is not None
+    if not said and not changes and given["learn"] is None:
+        with lab.store.reading() as reading:
+            _print_feedback(reading, require_feedback(reading, run), as_json=given["as_json"])
+        return
+    with lab.store.reading() as reading:
+        old = find_feedback(reading, run)
+        form = _form(reading, old, said)
+        strategy = _strategy(lab, reading, run, given)
+    if given["learn"] and old is not None and old.status == "given" and old.form == form:
+        from rag_assets.lab.teaching import learn_again
+
+        outcome = learn_again(lab, run, at=now(), by=who(given["by"]))
+    else:
+        outcome = give_feedback(
+            lab, run, form, strategy, at=now(), by=who(given["by"]), seen=given["seen"],
+            learn=given["learn"],
+        )  # fmt: skip
+    _print_outcome(lab, outcome, as_json=given["as_json"])
 
 
 _FIELDS = ("score", "products", "recipe", "as_made", "pros", "cons", "other")
@@ -114,25 +108,26 @@ _FIELDS = ("score", "products", "recipe", "as_made", "pros", "cons", "other")
 @json_option
 def lab_compare(run: str, **given: Any) -> None:
     """Print or make a report."""
-    from rag_assets.lab import compare_again, find_report, outdated_parts, require_feedback
+    from rag_assets.lab.feedback import find_report, outdated_parts, require_feedback
+    from rag_assets.lab.teaching import compare_again
 
-    with opened_laboratory() as lab:
-        with lab.store.reading() as reading:
-            require_feedback(reading, run)
-            strategy = _strategy(lab, reading, run, given)
-            report = find_report(reading, run)
-        is_asked = given["chosen"] or given["text"] is not None or given["history"] is not None
-        if report is None or is_asked:
-            outcome = compare_again(lab, run, strategy, at=now(), by=who(given["by"]))
-            report = outcome.report
-        if report is None:
-            raise UsageError(f"run {run} has no report.")
-        with lab.store.reading() as reading:
-            if given["as_json"]:
-                print_json({**asdict(report), "outdated": outdated_parts(reading, report)})
-                return
-            for line in _report_lines(lab, reading, report):
-                click.echo(line)
+    lab = opened_laboratory()
+    with lab.store.reading() as reading:
+        require_feedback(reading, run)
+        strategy = _strategy(lab, reading, run, given)
+        report = find_report(reading, run)
+    is_asked = given["chosen"] or given["text"] is not None or given["history"] is not None
+    if report is None or is_asked:
+        outcome = compare_again(lab, run, strategy, at=now(), by=who(given["by"]))
+        report = outcome.report
+    if report is None:
+        raise UsageError(f"run {run} has no report.")
+    with lab.store.reading() as reading:
+        if given["as_json"]:
+            print_json({**asdict(report), "outdated": outdated_parts(reading, report)})
+            return
+        for line in _report_lines(lab, reading, report):
+            click.echo(line)
 
 
 @click.command(
@@ -145,11 +140,11 @@ def lab_compare(run: str, **given: Any) -> None:
 @json_option
 def lab_history(target: Path | None, as_json: bool) -> None:
     """Print all feedback."""
-    from rag_assets.lab import list_history
     from rag_assets.lab.recipes import formula
+    from rag_assets.lab.teaching import list_history
 
-    with opened_laboratory() as lab:
-        rows = list_history(lab)
+    lab = opened_laboratory()
+    rows = list_history(lab)
     if target is not None:
         write_output(target, _table(rows).encode("utf-8-sig"))
         click.echo(f"{count_of(len(rows), 'experiment')} in {target}")
@@ -184,7 +179,8 @@ def _table(rows: "list[HistoryRow]") -> str:
 
 
 def _form(reading: "Reading", old: "Feedback | None", said: dict[str, Any]) -> "FeedbackForm":
-    from rag_assets.lab import FeedbackForm, find_product
+    from rag_assets.lab.feedback import FeedbackForm
+    from rag_assets.lab.products import find_product
 
     values: dict[str, float] = {}
     for each in said.get("products", ()):
@@ -215,7 +211,7 @@ def _form(reading: "Reading", old: "Feedback | None", said: dict[str, Any]) -> "
 
 def _strategy(lab: "Laboratory", reading: "Reading", run: str, given: dict[str, Any]) -> "Strategy":
     """Return what the options say over the strategy of the last report, or the settings' one."""
-    from rag_assets.lab import Strategy, find_report
+    from rag_assets.lab.feedback import Strategy, find_report
 
     report = find_report(reading, run)
     before = report.strategy if report else Strategy(use_method3=lab.settings.comparison.method3)
@@ -236,7 +232,7 @@ def _print_feedback(reading: "Reading", feedback: "Feedback", *, as_json: bool) 
 
 def feedback_lines(reading: "Reading", feedback: "Feedback") -> Iterator[str]:
     """Yield a feedback as it is printed."""
-    from rag_assets.lab import product_names
+    from rag_assets.lab.products import product_names
 
     made = f" (as made: {feedback.as_made})" if feedback.as_made else ""
     yield (
@@ -260,7 +256,7 @@ def _print_outcome(lab: "Laboratory", outcome: "Outcome", *, as_json: bool) -> N
     if not outcome.changed:
         click.echo("nothing is new: nothing was written")
         return
-    from rag_assets.lab import find_item
+    from rag_assets.lab.experience import find_item
 
     with lab.store.reading() as reading:
         if outcome.report is None:
@@ -282,7 +278,8 @@ def _print_outcome(lab: "Laboratory", outcome: "Outcome", *, as_json: bool) -> N
 
 
 def _report_lines(lab: "Laboratory", reading: "Reading", report: "Report") -> Iterator[str]:
-    from rag_assets.lab import NOTES, outdated_parts, product_names
+    from rag_assets.lab.feedback import NOTES, outdated_parts
+    from rag_assets.lab.products import product_names
 
     comparison = report.comparison
     ids = [one.product_id for one in comparison.current.products]

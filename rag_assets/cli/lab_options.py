@@ -1,8 +1,6 @@
 """What the commands of `rag lab` share."""
 
 import getpass
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -11,7 +9,7 @@ import click
 from rag_assets.cli.options import open_workspace
 
 if TYPE_CHECKING:
-    from rag_assets.lab import Laboratory
+    from rag_assets.lab.laboratory import Laboratory
 
 by_option = click.option("--by", metavar="NAME", help="Who does it; your login name without.")
 reason_option = click.option("--reason", default="", help="Why, for the log.")
@@ -22,16 +20,11 @@ seen_option = click.option(
 )  # fmt: skip
 
 
-@contextmanager
-def opened_laboratory() -> "Iterator[Laboratory]":
+def opened_laboratory() -> "Laboratory":
     """Open the laboratory of the workspace that the command line names or that is around."""
-    from rag_assets.lab import open_laboratory
+    from rag_assets.lab.laboratory import open_laboratory
 
-    lab = open_laboratory(open_workspace())
-    try:
-        yield lab
-    finally:
-        lab.store.close()
+    return open_laboratory(open_workspace())
 
 
 def now() -> str:

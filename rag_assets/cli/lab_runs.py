@@ -12,8 +12,9 @@ from rag_assets.cli.options import json_option, print_json, read_models_ahead
 from rag_assets.model import count_of
 
 if TYPE_CHECKING:
-    from rag_assets.lab import Laboratory, Run
-    from rag_assets.lab.queueing import QueueState
+    from rag_assets.lab.laboratory import Laboratory
+    from rag_assets.lab.runs import Run
+    from rag_assets.lab.showing import QueueState
 
 
 @click.command(
@@ -46,26 +47,26 @@ def lab_request(
     as_json: bool,
 ) -> None:
     """Queue the runs of a request."""
-    from rag_assets.lab import read_run
-    from rag_assets.lab.queueing import notes_before, parse_request, submit_request
+    from rag_assets.lab.queue import notes_before, parse_request, submit_request
+    from rag_assets.lab.runs import read_run
 
     values = {"text": text, "n": n, "recipes_per_run": recipes_per_run, "policy": policy,
               "temperature": temperature}  # fmt: skip
-    with opened_laboratory() as lab:
-        runs = submit_request(lab, parse_request(values), at=now(), by=who(by))
-        for sentence in notes_before(lab, runs, temperature):
-            click.echo(f"note: {sentence}", err=True)
-        # Told before anything can go wrong with the work.
-        for run in () if as_json else runs:
-            click.echo(f"queued {run.id}")
-        if is_run_now:
-            _work(lab, None)
-        elif not as_json:
-            click.echo("next: rag lab run")
-        if as_json:
-            with lab.store.reading() as reading:
-                now_there = [read_run(reading, run.id)[0] for run in runs]
-            print_json([run.model_dump(mode="json") for run in now_there])
+    lab = opened_laboratory()
+    runs = submit_request(lab, parse_request(values), at=now(), by=who(by))
+    for sentence in notes_before(lab, runs, temperature):
+        click.echo(f"note: {sentence}", err=True)
+    # Told before anything can go wrong with the work.
+    for run in () if as_json else runs:
+        click.echo(f"queued {run.id}")
+    if is_run_now:
+        _work(lab, None)
+    elif not as_json:
+        click.echo("next: rag lab run")
+    if as_json:
+        with lab.store.reading() as reading:
+            now_there = [read_run(reading, run.id)[0] for run in runs]
+        print_json([run.model_dump(mode="json") for run in now_there])
 
 
 @click.command(
@@ -79,17 +80,17 @@ def lab_request(
 @json_option
 def lab_run(run: str | None, again: bool, by: str | None, as_json: bool) -> None:
     """Work on the queue."""
-    from rag_assets.lab.queueing import queue_again
+    from rag_assets.lab.queue import queue_again
 
     if again and run is None:
         raise click.UsageError("--again names the run that is to be begun once more.")
-    with opened_laboratory() as lab:
-        read_models_ahead(lab.workspace)
-        if run is not None:
-            _require_run(lab, run)
-        if again and run is not None:
-            queue_again(lab, run, at=now(), by=who(by))
-        ended = _work(lab, run)
+    lab = opened_laboratory()
+    read_models_ahead(lab.workspace)
+    if run is not None:
+        _require_run(lab, run)
+    if again and run is not None:
+        queue_again(lab, run, at=now(), by=who(by))
+    ended = _work(lab, run)
     if as_json:
         print_json([one.model_dump(mode="json") for one in ended])
     elif not ended:
@@ -102,14 +103,14 @@ def lab_run(run: str | None, again: bool, by: str | None, as_json: bool) -> None
 
 
 def _require_run(lab: "Laboratory", run: str) -> None:
-    from rag_assets.lab import read_run
+    from rag_assets.lab.runs import read_run
 
     with lab.store.reading() as reading:
         read_run(reading, run)
 
 
 def _work(lab: "Laboratory", only: str | None) -> "list[Run]":
-    from rag_assets.lab.queueing import work
+    from rag_assets.lab.queue import work
 
     return work(
         lab, now=now, clock=time.monotonic, only=only,
@@ -122,10 +123,10 @@ def _work(lab: "Laboratory", only: str | None) -> "list[Run]":
 @json_option
 def lab_queue(waiting: bool, as_json: bool) -> None:
     """List the runs."""
-    from rag_assets.lab.queueing import read_queue
+    from rag_assets.lab.showing import read_queue
 
-    with opened_laboratory() as lab:
-        queue = read_queue(lab)
+    lab = opened_laboratory()
+    queue = read_queue(lab)
     # Experiments of before were never in the queue.
     runs = [run for run in queue.runs if run.kind != "imported"]
     if waiting:
@@ -160,10 +161,10 @@ def _line(run: "Run", queue: "QueueState") -> str:
 @by_option
 def lab_cancel(run: str, by: str | None) -> None:
     """Cancel a run."""
-    from rag_assets.lab.queueing import cancel_run
+    from rag_assets.lab.queue import cancel_run
 
-    with opened_laboratory() as lab:
-        canceled = cancel_run(lab, run, at=now(), by=who(by))
+    lab = opened_laboratory()
+    canceled = cancel_run(lab, run, at=now(), by=who(by))
     click.echo(f"{canceled.id}: {canceled.reason}")
 
 
@@ -178,22 +179,23 @@ def lab_cancel(run: str, by: str | None) -> None:
 def lab_show(run: str, is_trace: bool, as_json: bool) -> None:
     """Print a run."""
     from rag_assets.cli.lab_feedback import feedback_lines
-    from rag_assets.lab import find_feedback
-    from rag_assets.lab.queueing import render_run, trace_file, view_run
+    from rag_assets.lab.feedback import find_feedback
+    from rag_assets.lab.queue import trace_file
+    from rag_assets.lab.showing import render_run, view_run
     from rag_assets.model import DamagedFileError
 
-    with opened_laboratory() as lab:
-        view = view_run(lab, run)
-        if is_trace:
-            if view.fault:
-                raise DamagedFileError(view.fault)
-            path = trace_file(lab.workspace, view.run)
-            click.echo(path.read_text(encoding="utf-8") if view.events else "", nl=False)
-            return
-        with lab.store.reading() as reading:
-            given = find_feedback(reading, run)
-            is_given = given is not None and given.status == "given"
-            reported = list(feedback_lines(reading, given)) if given and is_given else []
+    lab = opened_laboratory()
+    view = view_run(lab, run)
+    if is_trace:
+        if view.fault:
+            raise DamagedFileError(view.fault)
+        path = trace_file(lab.workspace, view.run)
+        click.echo(path.read_text(encoding="utf-8") if view.events else "", nl=False)
+        return
+    with lab.store.reading() as reading:
+        given = find_feedback(reading, run)
+        is_given = given is not None and given.status == "given"
+        reported = list(feedback_lines(reading, given)) if given and is_given else []
     found = view.run
     if as_json:
         plain = {**found.model_dump(mode="json"), "version": view.version}
@@ -217,10 +219,10 @@ def lab_show(run: str, is_trace: bool, as_json: bool) -> None:
 @json_option
 def lab_replay(run: str, as_json: bool) -> None:
     """Print whether the run is the same."""
-    from rag_assets.lab.queueing import replay_run
+    from rag_assets.lab.showing import replay_run
 
-    with opened_laboratory() as lab:
-        found = replay_run(lab, run)
+    lab = opened_laboratory()
+    found = replay_run(lab, run)
     if as_json:
         print_json({**dataclasses.asdict(found), "same": found.is_same})
     elif found.is_same:

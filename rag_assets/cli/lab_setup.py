@@ -24,7 +24,7 @@ from rag_assets.model import UsageError, count_of
 )
 def lab_init() -> None:
     """Make a laboratory."""
-    from rag_assets.lab import init_laboratory, lab_file
+    from rag_assets.lab.laboratory import init_laboratory, lab_file
 
     workspace = open_workspace()
     is_new = init_laboratory(workspace)
@@ -44,9 +44,10 @@ def lab_products() -> None:
 @json_option
 def list_all(deleted: bool, as_json: bool) -> None:
     """List products."""
-    from rag_assets.lab import list_products
+    from rag_assets.lab.products import list_products
 
-    with opened_laboratory() as lab, lab.store.reading() as reading:
+    lab = opened_laboratory()
+    with lab.store.reading() as reading:
         found = list_products(reading, deleted=deleted)
     if as_json:
         print_json([asdict(one) for one in found])
@@ -59,9 +60,10 @@ def list_all(deleted: bool, as_json: bool) -> None:
 @by_option
 def add(names: tuple[str, ...], by: str | None) -> None:
     """Add products."""
-    from rag_assets.lab import add_product
+    from rag_assets.lab.products import add_product
 
-    with opened_laboratory() as lab, lab.store.writing(now(), who(by)) as writing:
+    lab = opened_laboratory()
+    with lab.store.writing(now(), who(by)) as writing:
         added = [add_product(writing, name) for name in names]
     for one in added:
         click.echo(f"{one.name}  {one.id}")
@@ -74,9 +76,10 @@ def add(names: tuple[str, ...], by: str | None) -> None:
 @by_option
 def rename(product: str, name: str, seen: int | None, by: str | None) -> None:
     """Rename a product."""
-    from rag_assets.lab import find_product, rename_product
+    from rag_assets.lab.products import find_product, rename_product
 
-    with opened_laboratory() as lab, lab.store.writing(now(), who(by)) as writing:
+    lab = opened_laboratory()
+    with lab.store.writing(now(), who(by)) as writing:
         renamed = rename_product(writing, find_product(writing, product).id, name, seen)
     click.echo(f"{renamed.name}  {renamed.id}")
 
@@ -88,9 +91,10 @@ def rename(product: str, name: str, seen: int | None, by: str | None) -> None:
 @by_option
 def delete(product: str, seen: int | None, by: str | None) -> None:
     """Delete a product."""
-    from rag_assets.lab import delete_product, find_product
+    from rag_assets.lab.products import delete_product, find_product
 
-    with opened_laboratory() as lab, lab.store.writing(now(), who(by)) as writing:
+    lab = opened_laboratory()
+    with lab.store.writing(now(), who(by)) as writing:
         deleted = delete_product(writing, find_product(writing, product).id, seen)
     click.echo(f"deleted: {deleted.name}  {deleted.id}")
 
@@ -100,9 +104,10 @@ def delete(product: str, seen: int | None, by: str | None) -> None:
 @by_option
 def restore(product_id: str, by: str | None) -> None:
     """Restore a product."""
-    from rag_assets.lab import restore_product
+    from rag_assets.lab.products import restore_product
 
-    with opened_laboratory() as lab, lab.store.writing(now(), who(by)) as writing:
+    lab = opened_laboratory()
+    with lab.store.writing(now(), who(by)) as writing:
         restored = restore_product(writing, product_id)
     click.echo(f"{restored.name}  {restored.id}")
 
@@ -116,9 +121,10 @@ def lab_presets() -> None:
 @json_option
 def list_presets_(as_json: bool) -> None:
     """List presets."""
-    from rag_assets.lab import list_presets, product_names
+    from rag_assets.lab.products import list_presets, product_names
 
-    with opened_laboratory() as lab, lab.store.reading() as reading:
+    lab = opened_laboratory()
+    with lab.store.reading() as reading:
         found = list_presets(reading)
         names = [product_names(reading, one.product_ids) for one in found]
     if as_json:
@@ -138,9 +144,10 @@ def save(
     by: str | None,
 ) -> None:  # fmt: skip
     """Save a preset."""
-    from rag_assets.lab import find_preset, find_product, save_preset
+    from rag_assets.lab.products import find_preset, find_product, save_preset
 
-    with opened_laboratory() as lab, lab.store.writing(now(), who(by)) as writing:
+    lab = opened_laboratory()
+    with lab.store.writing(now(), who(by)) as writing:
         ids = [find_product(writing, one).id for one in products]
         old = find_preset(writing, change).id if change else None
         saved = save_preset(writing, ids, name, old, seen)
@@ -153,27 +160,26 @@ def save(
 @by_option
 def delete_one(preset: str, seen: int | None, by: str | None) -> None:
     """Delete a preset."""
-    from rag_assets.lab import delete_preset, find_preset
+    from rag_assets.lab.products import delete_preset, find_preset
 
-    with opened_laboratory() as lab, lab.store.writing(now(), who(by)) as writing:
+    lab = opened_laboratory()
+    with lab.store.writing(now(), who(by)) as writing:
         deleted = delete_preset(writing, find_preset(writing, preset).id, seen)
     click.echo(f"deleted: {deleted.name}  {deleted.id}")
 
 
 @click.command(
     "export",
-    help="Write everything that the laboratory remembers to FILE: its events, a line of JSON "
-    "each, oldest first. `rag lab import` makes the laboratory again.",
+    help="Write everything that the laboratory remembers to FILE, a row as a line of JSON. "
+    "`rag lab import` makes the laboratory again.",
 )
 @click.argument("target", metavar="FILE", type=OutputPath())
 def lab_export(target: Path) -> None:
-    """Export the events."""
-    from rag_assets.lab import export_events
-
-    with opened_laboratory() as lab:
-        lines = list(export_events(lab.store))
+    """Export the rows."""
+    lab = opened_laboratory()
+    lines = list(lab.store.export())
     write_output(target, "".join(f"{line}\n" for line in lines).encode())
-    click.echo(f"{count_of(len(lines), 'event')} in {target}")
+    click.echo(f"{count_of(len(lines), 'row')} in {target}")
 
 
 @click.command(
@@ -193,16 +199,16 @@ def lab_settings(
     as_json: bool,
 ) -> None:  # fmt: skip
     """Print or save settings."""
-    from rag_assets.lab import SAVABLE, read_lab_settings, save_lab_settings
+    from rag_assets.lab.laboratory import SAVABLE, read_lab_settings, save_lab_settings
 
     wanted = {**dict(map(_setting, changes)), **dict.fromkeys(resets)}
-    with opened_laboratory() as lab:
-        if wanted:
-            saved = save_lab_settings(lab, wanted, at=now(), by=who(by), seen=seen)
-        else:
-            with lab.store.reading() as reading:
-                saved = read_lab_settings(reading)
-        in_force = lab.settings.model_dump(mode="json")
+    lab = opened_laboratory()
+    if wanted:
+        saved = save_lab_settings(lab, wanted, at=now(), by=who(by), seen=seen)
+    else:
+        with lab.store.reading() as reading:
+            saved = read_lab_settings(reading)
+    in_force = lab.settings.model_dump(mode="json")
     shown = {key: in_force[key.partition(".")[0]][key.partition(".")[2]] for key in SAVABLE}
     if as_json:
         print_json({"in_force": shown, **asdict(saved)})

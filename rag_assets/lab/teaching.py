@@ -1,16 +1,31 @@
-"""Feedback and all that follows from it: report, rollback, learning anew, in one transaction."""
+"""Feedback and all that follows from it: report, rollback, learning, in one transaction.
 
-from dataclasses import asdict, dataclass, replace
-from typing import Any
+`pros` teaches lessons of success, `cons` of failure. A lesson that a model writes says no other
+numbers than the feedback has.
+"""
 
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from rag_assets.chunking import split_sentences
+from rag_assets.judging import read_quantities
+from rag_assets.lab.differences import PRODUCTS, named_substances, without_formulas
 from rag_assets.lab.experience import (
     Delta,
-    Extracted,
-    Teaching,
+    Kind,
+    Lesson,
+    Role,
+    contents,
     delta_of,
-    extract_lessons,
     living_extraction,
-    teach,
+    place_lesson,
+    take_back,
+    write_extraction,
 )
 from rag_assets.lab.feedback import (
     Comparison,
@@ -25,16 +40,248 @@ from rag_assets.lab.feedback import (
     find_feedback,
     find_report,
     is_unchanged,
+    list_feedback,
     make_comparison,
+    outdated_parts,
     require_feedback,
-    signature,
     write_feedback,
     write_report,
 )
-from rag_assets.lab.opening import Laboratory
-from rag_assets.lab.products import product_names
-from rag_assets.lab.store import Reading, Run, Writing, new_id, read_run
-from rag_assets.model import AnswerError, LanguageModelError
+from rag_assets.lab.laboratory import Laboratory
+from rag_assets.lab.products import Preset, Product, list_presets, list_products, product_names
+from rag_assets.lab.runs import Recipe, Run, read_run
+from rag_assets.lab.store import Writing, new_id
+from rag_assets.llm import ChatModel, ChatRequest, Message, complete_as, load_prompt
+from rag_assets.model import AnswerError, LanguageModelError, LockedError
+
+# How often the texts are looked at again where others have written new ones meanwhile.
+_TRIES = 8
+
+
+_PROMPTS: dict[Kind, str] = {"success": "lab_extract_success", "failure": "lab_extract_failure"}
+_TITLE_CHARACTERS = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Teaching:
+    """What lessons are made from.
+
+    Args:
+        run: with its recipes; `form` says which one was made, and what the experimenter says.
+        measured: value and fraction by the names of products.
+        comparison: the report's figures, by the names of products.
+    """
+
+    run: Run
+    form: FeedbackForm
+    measured: Sequence[Mapping[str, Any]]
+    comparison: Mapping[str, Any]
+
+    @property
+    def made(self) -> dict[str, Any]:
+        """The recipe that was made, without its grounds."""
+        return self.run.recipes[self.form.recipe_index - 1].model_dump(
+            mode="json", include={"M1", "M2", "atomic_ratio", "small_molecule_modifier"},
+            exclude_none=True,
+        )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Extracted:
+    """The lessons of one extraction, and what they came from.
+
+    Args:
+        record: model, prompts, what was asked, and lessons that were refused with the reason, for
+            the store.
+    """
+
+    lessons: tuple[Lesson, ...]
+    record: Mapping[str, Any] = field(default_factory=dict)
+
+
+class AnsweredLesson(BaseModel):
+    """One lesson as a model writes it."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    role: Literal["global", "orchestrator", "mof_expert", "tio2_expert"]
+    title: Annotated[str, Field(max_length=200)]
+    description: Annotated[str, Field(max_length=500)]
+    content: Annotated[str, Field(min_length=1, max_length=2000)]
+
+
+class Answered(BaseModel):
+    """What a model answers to an extraction."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    lessons: list[AnsweredLesson]
+
+
+def extract_lessons(
+    teaching: Teaching, extraction_id: str, model: ChatModel | None, limit: int
+) -> Extracted:
+    """Return what a feedback teaches; a lesson with other numbers than it has is refused.
+
+    Args:
+        extraction_id: names the lessons' origin.
+        model: None for the experimenter's own sentences, which nobody generalises.
+        limit: lessons of each text at most, where a model writes them.
+
+    Raises:
+        AnswerError: the model answered what cannot be used.
+        LanguageModelError: it cannot be asked.
+    """
+    form = teaching.form
+    texts: dict[Kind, str] = {"success": form.pros, "failure": form.cons}
+    given = {kind: text for kind, text in texts.items() if text.strip()}
+    further = {
+        "recipe": teaching.made, "as_made": form.as_made, "score": float(form.score),
+        "other": form.other.strip(),
+    }  # fmt: skip
+    extra = {key: value for key, value in further.items() if value != ""}
+    lessons: list[Lesson] = []
+
+    def add(kind: Kind, role: Role, title: str, description: str, content: str) -> None:
+        texts = title.strip(), description.strip(), content.strip()
+        lessons.append(Lesson(new_id(), extraction_id, teaching.run.id, role, kind, *texts, extra))
+
+    if model is None:
+        for kind, text in given.items():
+            spans = split_sentences(text)
+            for one in dict.fromkeys(text[start:end].strip() for start, end in spans):
+                is_long = len(one) > _TITLE_CHARACTERS
+                title = f"{one[:_TITLE_CHARACTERS].rstrip()}…" if is_long else one
+                if one:
+                    add(kind, "global", title, "", one)
+        return Extracted(tuple(lessons), {"model": None, "prompts": {}})
+    run = teaching.run
+    asked = {
+        "run": run.id, "request": run.request,
+        "recipes": [one.model_dump(mode="json", exclude_none=True) for one in run.recipes],
+        "made": {"recipe": form.recipe_index, "as_made": form.as_made},
+        "score": float(form.score), "measured": [dict(one) for one in teaching.measured],
+        "comparison": dict(teaching.comparison), "pros": form.pros, "cons": form.cons,
+        "other": form.other,
+    }  # fmt: skip
+    # Grounds and the request are no measurements.
+    told = [form.score, teaching.made, form.as_made, form.pros, form.cons, form.other]
+    prompts = {}
+    refused: list[str] = []
+    for kind in given:
+        prompt = load_prompt(_PROMPTS[kind])
+        prompts[kind] = prompt.hash
+        said = {key: value for key, value in asked.items() if key != _NOT_ASKED[kind]}
+        request = ChatRequest(
+            (
+                Message("system", prompt.text.replace("{limit}", str(limit))),
+                Message("user", json.dumps(said, ensure_ascii=False, indent=1)),
+            ),
+            task=prompt.name,
+            prompt_hash=prompt.hash,
+        )
+        answer = complete_as(model, request, Answered)
+        for each in answer.lessons[:limit]:
+            written = " ".join((each.title, each.description, each.content))
+            if wrong := unmeasured(written, teaching.measured, told, teaching.comparison):
+                refused.append(
+                    f"{each.title.strip()}: it says {wrong}, which is nothing that the feedback "
+                    f"measured or says: “{each.content.strip()}”"
+                )
+            else:
+                add(kind, each.role, each.title, each.description, each.content)
+    record = {"model": model.describe(), "prompts": prompts, "asked": asked}
+    return Extracted(tuple(lessons), {**record, **({"refused": refused} if refused else {})})
+
+
+# Success is not asked for in what went wrong, nor the other way round; `other` adds to both.
+_NOT_ASKED: dict[Kind, str] = {"success": "cons", "failure": "pros"}
+
+
+# Within a sentence each of these parts says of its own product what was measured.
+_PARTS = re.compile(r"[,;，；、](?!\d)|\b(?:and|but|while|whereas|versus|vs)\b|[和而但与]")
+_LOCANT = re.compile(r"\d[\d,']*-(?=[A-Za-z])")
+_OF_OTHERS = re.compile(
+    r"\b(?:mean|average|maximum|best|others?|history|than|above|below|literature)\b|平均|最|其他|文献|[高低]于",
+    re.IGNORECASE,
+)
+_DECIMALS = re.compile(r"\d+\.(\d+)")
+
+
+def unmeasured(
+    said: str, measured: Sequence[Mapping[str, Any]], told: Any, comparison: Mapping[str, Any]
+) -> str:
+    """Return the first number of a lesson that the feedback does not have; empty for none.
+
+    Args:
+        measured: product, value and fraction of each.
+        told: what else the feedback says, the recipe that was made among it.
+        comparison: with other runs; its figures count where the lesson speaks of them.
+    """
+    products = [str(one["product"]) for one in measured]
+    # What facts are about: a value of one product is none of another.
+    own = [
+        (_products_in(fact, products), _numbers(fact)) for fact in _facts([list(measured), told])
+    ]
+    others = [(_products_in(fact, products), _numbers(fact)) for fact in _facts(comparison)]
+    for start, end in split_sentences(said):
+        for part in _PARTS.split(said[start:end]):
+            named = _products_in(part, products)
+            about = [*own, *others] if _OF_OTHERS.search(part) else own
+            for text, value, is_share in _numbers(part):
+                decimals = _DECIMALS.search(text)
+                tolerance = 0.5 * 10 ** -len(decimals[1] if decimals else "")
+                known = (
+                    number
+                    for of, numbers in about
+                    if not of or not named or of & named
+                    for number in numbers
+                )
+                if not any(
+                    share == is_share and abs(value - other) <= tolerance
+                    for _, other, share in known
+                ):
+                    return text
+    return ""
+
+
+def _numbers(text: str) -> list[tuple[str, float, bool]]:
+    """Return each number as it stands, its value, and whether it is a percentage."""
+    plain = without_formulas(_LOCANT.sub(" ", text))
+    return [
+        (one.text, one.raw, one.unit.kind == "share")
+        for one in read_quantities(plain)
+        if any(map(str.isdigit, one.text))
+    ]
+
+
+def _products_in(text: str, products: Sequence[str]) -> frozenset[str]:
+    """Return the products that a text names, those too of which nothing was measured."""
+    substances, lower = named_substances(text), text.casefold()
+    measured = {
+        product
+        for product in products
+        if named_substances(product) & substances
+        or re.search(rf"(?<!\w){re.escape(product.casefold())}(?!\w)", lower)
+    }
+    return frozenset(measured | (substances & PRODUCTS))
+
+
+def _facts(value: Any, product: str = "") -> Iterator[str]:
+    """Yield what is known as sentences; of a product's figures each with its name."""
+    if isinstance(value, Mapping):
+        own = str(value.get("product", product))
+        for key, each in value.items():
+            if key == "fraction" and isinstance(each, (int, float)):
+                yield f"{own} {100 * each:.10g} %"
+            yield from _facts(each, own)
+    elif isinstance(value, (list, tuple)):
+        for each in value:
+            yield from _facts(each, product)
+    elif isinstance(value, (int, float)):
+        yield f"{product} {value:.10g}"
+    elif isinstance(value, str):
+        yield from (value[start:end] for start, end in split_sentences(value))
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,9 +351,10 @@ def give_feedback(
                 return Outcome(given, report, changed=False)
         measured = check_form(reading, run, form)
         version = given.version if given is not None else 0
-        entry = Entry(run_id, version + 1, float(form.score), measured, _given_at(given, at))
+        given_at = given.given_at if given is not None and given.status == "given" else at
+        entry = Entry(run_id, version + 1, float(form.score), measured, given_at)
         comparison = make_comparison(reading, entry, strategy)
-        names = _names(reading, entry, comparison)
+        names = {one.id: one.name for one in list_products(reading, deleted=True)}
     if is_same:
         return compare_again(lab, run_id, strategy, at=at, by=by)
     extraction_id = new_id()
@@ -115,21 +363,16 @@ def give_feedback(
     if learn is None and is_refused:
         learn = False
     if by_itself if learn is None else learn:
-        teaching = _teaching(run, form, measured, comparison, names)
-        extracted = _extract(lab, teaching, extraction_id)
+        extracted = _extract(lab, run, form, measured, comparison, names, extraction_id)
 
-    def write(writing: Writing) -> tuple[Feedback, Report, str | None]:
+    def write(writing: Writing) -> tuple[Feedback, Report]:
         # While a model was asked somebody else may have given one, a first one too.
-        if writing.stream("feedback", run_id):
+        if writing.version("feedback", run_id):
             writing.require_version("feedback", run_id, "feedback on run", version)
         feedback = write_feedback(writing, run, form, version or None, learn)
-        old = living_extraction(writing, run_id)
-        return feedback, write_report(writing, feedback, strategy), old.id if old else None
+        return feedback, write_report(writing, feedback, strategy)
 
-    feedback, report, old = teach(
-        lab.store, lab.nearness, run_id, extraction_id, extracted, at=at, by=by, beside=write
-    )
-    return _outcome(lab, feedback, report, old, extraction_id, extracted)
+    return _teach(lab, run_id, extraction_id, extracted, at=at, by=by, beside=write)
 
 
 def withdraw_feedback(
@@ -142,14 +385,10 @@ def withdraw_feedback(
         ChangedMeanwhileError: somebody else has edited it.
     """
 
-    def write(writing: Writing) -> tuple[Feedback, str | None]:
-        old = living_extraction(writing, run_id)
-        return delete_feedback(writing, run_id, seen), old.id if old else None
+    def write(writing: Writing) -> tuple[Feedback, None]:
+        return delete_feedback(writing, run_id, seen), None
 
-    feedback, old = teach(
-        lab.store, lab.nearness, run_id, new_id(), None, at=at, by=by, beside=write
-    )
-    return _outcome(lab, feedback, None, old)
+    return _teach(lab, run_id, "", None, at=at, by=by, beside=write)
 
 
 def learn_again(
@@ -171,20 +410,15 @@ def learn_again(
         comparison = make_comparison(
             reading, given.entry, report.strategy if report else Strategy()
         )
-        names = _names(reading, given.entry, comparison)
+        names = {one.id: one.name for one in list_products(reading, deleted=True)}
     extraction_id = new_id()
-    teaching = _teaching(run, given.form, given.products, comparison, names)
-    extracted = _extract(lab, teaching, extraction_id)
+    extracted = _extract(lab, run, given.form, given.products, comparison, names, extraction_id)
 
-    def write(writing: Writing) -> str | None:
+    def write(writing: Writing) -> tuple[Feedback, Report | None]:
         writing.require_version("feedback", run_id, "feedback on run", given.version)
-        old = living_extraction(writing, run_id)
-        return old.id if old else None
+        return given, report
 
-    old = teach(
-        lab.store, lab.nearness, run_id, extraction_id, extracted, at=at, by=by, beside=write
-    )
-    return _outcome(lab, given, report, old, extraction_id, extracted)
+    return _teach(lab, run_id, extraction_id, extracted, at=at, by=by, beside=write)
 
 
 def compare_again(
@@ -201,23 +435,84 @@ def compare_again(
     """
     with lab.store.writing(at, by) as writing:
         feedback = require_feedback(writing, run_id)
-        if seen is not None and writing.stream("report", run_id):
+        if seen is not None and writing.version("report", run_id):
             writing.require_version("report", run_id, "the report on run", seen)
         return Outcome(feedback, write_report(writing, feedback, strategy), changed=True)
 
 
-def refuses_to_teach(run: Run, feedback: Feedback) -> str:
-    """Return why a feedback that has taught nothing is not to teach; empty where it may."""
-    if feedback.learn is None and run.kind == "imported":
-        return "it is of an experiment of before, which teaches only where a person says so"
-    return "it was stored with the word that it is not to teach" if feedback.learn is False else ""
+def _teach(
+    lab: Laboratory,
+    run_id: str,
+    extraction_id: str,
+    extracted: Extracted | None,
+    *,
+    at: str,
+    by: str,
+    beside: Callable[[Writing], tuple[Feedback, Report | None]],
+) -> Outcome:
+    """Take back what a run's feedback taught, and learn what it teaches now, all or nothing.
+
+    Args:
+        extracted: None to take back alone.
+        at: now; `by` who.
+        beside: writes what belongs to the same transaction, first.
+
+    Raises:
+        LockedError: others write experience faster than it can be compared.
+    """
+    new = {lesson.content for lesson in extracted.lessons} if extracted is not None else set()
+    for _ in range(_TRIES):
+        with lab.store.reading() as reading:
+            known = new | contents(reading)
+        # Made here, so that nobody waits for a model.
+        find_equal = lab.nearness.finder(sorted(known))
+        with lab.store.writing(at, by) as writing:
+            if not known >= contents(writing):
+                continue
+            feedback, report = beside(writing)
+            old = living_extraction(writing, run_id)
+            if old is not None:
+                write_extraction(writing, old.id, run_id, "rolled_back", old.record)
+                take_back(writing, old.id, find_equal)
+            if extracted is not None:
+                write_extraction(writing, extraction_id, run_id, "made", extracted.record)
+                for lesson in extracted.lessons:
+                    place_lesson(writing, lesson, find_equal)
+            return Outcome(
+                feedback, report, changed=True,
+                taken_back=tuple(delta_of(writing, old.id)) if old is not None else (),
+                learned=tuple(delta_of(writing, extraction_id)) if extracted is not None else None,
+                refused=tuple(extracted.record.get("refused", ())) if extracted is not None else (),
+            )  # fmt: skip
+    raise LockedError(
+        f"{lab.store.path}: others write experience faster than new lessons can be compared with "
+        "it. Nothing was changed: do it again."
+    )
 
 
-def _given_at(given: Feedback | None, now: str) -> str:
-    return given.given_at if given is not None and given.status == "given" else now
+_NOTHING_CHANGED = (
+    "Nothing was changed: the feedback and what was learned before are as they were. `--no-learn` "
+    "stores the feedback alone."
+)
+# What of a comparison a model is given.
+_COMPARED = ("text", "mean_of", "mean", "maximum", "best", "minus_mean", "minus_best", "details")
 
 
-def _extract(lab: Laboratory, teaching: Teaching, extraction_id: str) -> Extracted:
+def _extract(
+    lab: Laboratory, run: Run, form: FeedbackForm, measured: Sequence[Measured],
+    comparison: Comparison, names: Mapping[str, str], extraction_id: str,
+) -> Extracted:  # fmt: skip
+    def named(value: Any) -> Any:
+        """Return values with the names of products for their ids."""
+        if isinstance(value, dict):
+            rest = {key: named(each) for key, each in value.items() if key != "product_id"}
+            is_product = "product_id" in value
+            return {"product": names[value["product_id"]], **rest} if is_product else rest
+        return [named(each) for each in value] if isinstance(value, (list, tuple)) else value
+
+    compared = {key: named(each) for key, each in asdict(comparison).items() if key in _COMPARED}
+    shown = {key: compared[key] for key in _COMPARED if compared[key]}
+    teaching = Teaching(run, form, named([asdict(one) for one in measured]), shown)
     try:
         return extract_lessons(
             teaching, extraction_id, lab.open_model(), lab.settings.experience.lessons
@@ -228,66 +523,126 @@ def _extract(lab: Laboratory, teaching: Teaching, extraction_id: str) -> Extract
         raise type(error)(f"{error} {_NOTHING_CHANGED}") from error
 
 
-_NOTHING_CHANGED = (
-    "Nothing was changed: the feedback and what was learned before stand as they were. "
-    "`--no-learn` stores the feedback alone."
-)
+@dataclass(frozen=True, slots=True)
+class FeedbackPage:
+    """All that a form for the feedback on a run shows.
+
+    Args:
+        products: that may be measured; `presets` sets of them.
+        names: of every product by id, deleted ones too: a feedback may name one.
+        feedback: as it stands; None where there is none.
+        version: to be given back as `seen`; 0 where there never was a feedback.
+        strategy: with what it was compared last, else as the settings say.
+        outdated: a sentence for each run that the report compares otherwise than it stands now.
+        teaches: whether it will be learned from unless the person says otherwise.
+    """
+
+    run: Run
+    products: tuple[Product, ...]
+    presets: tuple[Preset, ...]
+    names: dict[str, str]
+    feedback: Feedback | None
+    version: int
+    strategy: Strategy
+    report: Report | None
+    outdated: tuple[str, ...]
+    teaches: bool
 
 
-def _teaching(
-    run: Run,
-    form: FeedbackForm,
-    measured: tuple[Measured, ...],
-    comparison: Comparison,
-    names: dict[str, str],
-) -> Teaching:
-    return Teaching(
-        run=run,
-        recipe_index=form.recipe_index,
-        as_made=form.as_made,
-        score=float(form.score),
-        measured=[
-            {"product": names[one.product_id], "value": one.value, "fraction": one.fraction}
-            for one in measured
-        ],
-        comparison=_named(comparison, names),
-        pros=form.pros,
-        cons=form.cons,
-        other=form.other,
-    )
+@dataclass(frozen=True, slots=True)
+class HistoryRow:
+    """One feedback with what was made.
+
+    Args:
+        recipe: that was made; `as_made` how otherwise than proposed.
+        products: name, measured value, fraction, in the order of the form.
+        set_name: the names of the set of products, by which runs are of the same kind.
+        version: of the feedback.
+    """
+
+    run_id: str
+    kind: str
+    given_at: str
+    recipe: Recipe
+    as_made: str
+    score: float
+    products: tuple[tuple[str, float, float], ...]
+    set_name: str
+    pros: str
+    cons: str
+    other: str
+    version: int
 
 
-def _named(comparison: Comparison, names: dict[str, str]) -> dict[str, Any]:
-    """Return the figures of a comparison by the names of products, for a reader."""
+def feedback_page(lab: Laboratory, run_id: str) -> FeedbackPage:
+    """Return what a form for the feedback on a run begins with.
 
-    def put(value: Any) -> Any:
-        if isinstance(value, dict):
-            product = value.get("product_id")
-            rest = {key: put(each) for key, each in value.items() if key != "product_id"}
-            return {"product": names.get(product, product), **rest} if product else rest
-        return [put(each) for each in value] if isinstance(value, (list, tuple)) else value
-
-    whole = asdict(replace(comparison))
-    kept = ("text", "mean_of", "mean", "maximum", "best", "minus_mean", "minus_best", "details")
-    return {key: put(whole[key]) for key in kept if whole[key]}
-
-
-def _names(reading: Reading, entry: Entry, comparison: Comparison) -> dict[str, str]:
-    entries = (entry, *comparison.details)
-    ids = [
-        one for each in entries for one in signature(p.product_id for p in each.products).split("|")
-    ]
-    return dict(zip(ids, product_names(reading, ids), strict=True))
-
-
-def _outcome(
-    lab: Laboratory, feedback: Feedback, report: Report | None, old: str | None, new: str = "",
-    extracted: Extracted | None = None,
-) -> Outcome:  # fmt: skip
+    Raises:
+        UsageError: there is no such run.
+    """
+    settings = lab.settings
     with lab.store.reading() as reading:
-        taken = tuple(delta_of(reading, old)) if old is not None else ()
-        if extracted is None:
-            return Outcome(feedback, report, True, taken)
-        learned = tuple(delta_of(reading, new))
-    refused = tuple(extracted.record.get("refused", ()))
-    return Outcome(feedback, report, True, taken, learned, refused)
+        run, _ = read_run(reading, run_id)
+        found = find_feedback(reading, run_id)
+        given = found if found is not None and found.status == "given" else None
+        report = find_report(reading, run_id) if given is not None else None
+        every = list_products(reading, deleted=True)
+        has_taught = living_extraction(reading, run_id) is not None
+        return FeedbackPage(
+            run=run,
+            products=tuple(one for one in every if one.status == "active"),
+            presets=tuple(list_presets(reading)),
+            names={one.id: one.name for one in every},
+            feedback=given,
+            version=found.version if found is not None else 0,
+            strategy=report.strategy
+            if report is not None
+            else Strategy(use_method3=settings.comparison.method3),
+            report=report,
+            outdated=tuple(outdated_parts(reading, report)) if report is not None else (),
+            teaches=has_taught
+            or (
+                settings.experience.learn
+                and run.kind != "imported"
+                and (given is None or given.learn is not False)
+            ),
+        )
+
+
+def preview_comparison(
+    lab: Laboratory, run_id: str, form: FeedbackForm, strategy: Strategy
+) -> Comparison:
+    """Return how a run would compare if its feedback were given so; nothing is written.
+
+    Raises:
+        UsageError: as `give_feedback`.
+    """
+    with lab.store.reading() as reading:
+        run, _ = read_run(reading, run_id)
+        found = find_feedback(reading, run_id)
+        version, at = (found.version + 1, found.given_at) if found is not None else (1, "")
+        measured = check_form(reading, run, form)
+        entry = Entry(run_id, version, float(form.score), measured, at)
+        return make_comparison(reading, entry, strategy)
+
+
+def list_history(lab: Laboratory) -> list[HistoryRow]:
+    """Return every feedback that is not deleted with its recipe, the newest first."""
+    with lab.store.reading() as reading:
+        rows = []
+        for one in reversed(list_feedback(reading)):
+            run, _ = read_run(reading, one.run_id)
+            names = product_names(reading, [each.product_id for each in one.products])
+            measured = tuple(
+                (name, each.value, each.fraction)
+                for name, each in zip(names, one.products, strict=True)
+            )
+            rows.append(
+                HistoryRow(
+                    run_id=run.id, kind=run.kind, given_at=one.given_at,
+                    recipe=run.recipes[one.recipe_index - 1], as_made=one.as_made,
+                    score=one.score, products=measured, set_name=" + ".join(sorted(names)),
+                    pros=one.pros, cons=one.cons, other=one.other, version=one.version,
+                )
+            )  # fmt: skip
+        return rows

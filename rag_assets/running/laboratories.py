@@ -21,7 +21,7 @@ def laboratory_faults(workspace: Workspace) -> Iterator[tuple[str, str | None]]:
     except RagError as error:
         yield str(error), "correct what the message names"
         return
-    from rag_assets.lab import lab_file, open_laboratory
+    from rag_assets.lab.laboratory import lab_file, open_laboratory
 
     path = lab_file(workspace)
     if not path.is_file():
@@ -36,8 +36,7 @@ def laboratory_faults(workspace: Workspace) -> Iterator[tuple[str, str | None]]:
     try:
         lab = open_laboratory(workspace)
         with lab.store.reading() as reading:
-            told = count_of(reading.head(), "event")
-        lab.store.close()
+            told = count_of(reading.head(), "change")
     except RagError as error:
         yield str(error), "do what the message says"
         return

@@ -15,7 +15,6 @@ from rag_assets.settings.judging import VerifySettings as VerifySettings
 from rag_assets.settings.laboratory import CALLED_RULES as CALLED_RULES
 from rag_assets.settings.laboratory import LabSettings as LabSettings
 from rag_assets.settings.laboratory import RecipeRule as RecipeRule
-from rag_assets.settings.laboratory import SpaceSettings as SpaceSettings
 from rag_assets.settings.section import Count as Count
 from rag_assets.settings.section import Off, Section
 from rag_assets.settings.section import Share as Share

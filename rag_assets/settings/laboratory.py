@@ -110,27 +110,10 @@ class RecipeSettings(Section):
     rules: list[RecipeRule] = Field(default_factory=list)
 
 
-class SpaceSettings(Section):
-    """What a user would make, declared for a second opinion alone: nothing is proposed out of it.
-
-    Args:
-        metals: by their symbols.
-        modifiers: by the names that recipes give them; case does not count.
-    """
-
-    metals: Annotated[list[str], Field(min_length=2)]
-    modifiers: Annotated[list[str], Field(min_length=1)]
-
-
 class LabSettings(Section):
-    """The laboratory (spec 004): there is one where a workspace has this section.
-
-    Args:
-        space: declared by who wants a second opinion on recipes.
-    """
+    """The laboratory (spec 004): there is one where a workspace has this section."""
 
     bases: BasesSettings = BasesSettings()
     recipes: RecipeSettings = RecipeSettings()
     comparison: ComparisonSettings = ComparisonSettings()
     experience: ExperienceSettings = ExperienceSettings()
-    space: SpaceSettings | None = None

@@ -13,7 +13,8 @@ from rag_assets.workspace import Workspace
 
 # A laboratory is imported where there is one.
 if TYPE_CHECKING:
-    from rag_assets.lab import Ground, Laboratory, Recipe, Run
+    from rag_assets.lab.laboratory import Laboratory
+    from rag_assets.lab.runs import Ground, Recipe, Run
 
 _Shown = Mapping[str, Mapping[str, Any]]
 _PASSAGE = "kb:"
@@ -51,22 +52,20 @@ def find_grounds(workspace: Workspace, name: str) -> list[Grounded] | None:
     """
     if workspace.settings.lab is None:
         return None
-    from rag_assets.lab import lab_file, list_runs, open_laboratory
+    from rag_assets.lab.laboratory import lab_file, open_laboratory
+    from rag_assets.lab.runs import list_runs
 
     if not lab_file(workspace).is_file():
         return None
     head = name.rpartition("#")[0]
     lab = open_laboratory(workspace)
-    try:
-        with lab.store.reading() as reading:
-            runs = {run.id: run for run, _ in list_runs(reading)}
-        run = runs.get(name) or runs.get(head)
-        if run is None:
-            return None
-        shown, whole = _trace_of(lab, run)
-        found = [each for r in run.recipes for each in _grounds(lab, run, r, shown, whole)]
-    finally:
-        lab.store.close()
+    with lab.store.reading() as reading:
+        runs = {run.id: run for run, _ in list_runs(reading)}
+    run = runs.get(name) or runs.get(head)
+    if run is None:
+        return None
+    shown, whole = _trace_of(lab, run)
+    found = [each for r in run.recipes for each in _grounds(lab, run, r, shown, whole)]
     wanted = [each for each in found if f"{each.name}.".startswith((f"{name}#", f"{name}."))]
     if not wanted:
         raise UsageError(
@@ -113,8 +112,8 @@ def _compare(shown: str | None, published: str, ground: Step) -> Step:
 
 def _trace_of(lab: "Laboratory", run: "Run") -> tuple[_Shown, Step]:
     """Return what a run was shown, by citation, and the step that says whether its trace stands."""
-    from rag_assets.lab.orchestrating import read_trace
-    from rag_assets.lab.queueing import trace_file
+    from rag_assets.lab.queue import trace_file
+    from rag_assets.lab.trace import read_trace
 
     facts = {"asked": str(run.request.get("text", "")), "made by": run.kind,
              "asked at": run.created_at}  # fmt: skip
@@ -166,7 +165,7 @@ def _ground(ground: "Ground", citation: str | None) -> Step:
 
 
 def _item(lab: "Laboratory", citation: str) -> tuple[Step, str]:
-    from rag_assets.lab import find_item
+    from rag_assets.lab.experience import find_item
 
     try:
         with lab.store.reading() as reading:

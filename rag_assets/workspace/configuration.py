@@ -28,6 +28,7 @@ _REMOVED_KEYS = {
     "publish.ann_rows": "Leave it out: every vector is compared, at any size.",
     "publish.segment_rows": "Leave it out: every publication is written whole.",
     "retrieve.graph": "Leave it out: entities are searched through passages, as by 'local'.",
+    "lab.space": "Leave it out: a run's recipes get no second opinion from a Gaussian process now.",
 }
 _REMOVED_VALUES = {
     ("verify.scorer", "nli"): _READ_BY_A_MODEL,

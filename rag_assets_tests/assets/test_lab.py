@@ -11,8 +11,9 @@ import pytest
 import yaml
 
 from rag_assets.definitions import build_definitions
-from rag_assets.lab import Laboratory, open_laboratory, read_run, record_run
-from rag_assets.lab.queueing import parse_request, submit_request, trace_file, work
+from rag_assets.lab.laboratory import Laboratory, open_laboratory
+from rag_assets.lab.queue import parse_request, submit_request, trace_file, work
+from rag_assets.lab.runs import Run, list_runs, record_run
 from rag_assets.workspace import Workspace
 from rag_assets_tests.lab.bases import make_bases
 from rag_assets_tests.lab.laboratories import AT
@@ -48,16 +49,14 @@ def defs_of(root: Path) -> dg.Definitions:
 
 
 def tick(root: Path, instance: dg.DagsterInstance) -> Any:
-    defs = defs_of(root)
-    sensor = next(one for one in defs.sensors or () if one.name == "lab_requests")  # type: ignore[union-attr]
+    (sensor,) = [one for one in defs_of(root).sensors or () if one.name == "lab_requests"]
     with dg.build_sensor_context(instance=instance) as context:
-        return sensor(context)
+        return sensor(context)  # type: ignore[operator]
 
 
-def run_key(root: Path, instance: dg.DagsterInstance, key: str, **more: Any) -> Any:
-    instance.add_dynamic_partitions("recipe_runs", [key])
+def make(root: Path, instance: dg.DagsterInstance, **more: Any) -> Any:
     job = defs_of(root).resolve_job_def("make_recipes")
-    return job.execute_in_process(instance=instance, partition_key=key, **more)
+    return job.execute_in_process(instance=instance, **more)
 
 
 def checks_of(ran: Any) -> dict[str, Any]:
@@ -68,39 +67,40 @@ def lab_of(root: Path) -> Laboratory:
     return open_laboratory(Workspace.open(root))
 
 
+def runs_of(root: Path) -> list[Run]:
+    lab = lab_of(root)
+    with lab.store.reading() as reading:
+        return [run for run, _ in list_runs(reading)]
+
+
 def test_a_request_file_becomes_runs_that_are_made_and_checked(
     root: Path, instance: dg.DagsterInstance
 ) -> None:
-    first = tick(root, instance)
-    (asked,) = first.run_requests
-    assert asked.partition_key.endswith("-r1")
-    assert asked.tags["rag/reason"] == "not made yet"
-    ran = run_key(root, instance, asked.partition_key)
+    assert tick(root, instance).tags["rag/reason"] == "not made yet"
+    ran = make(root, instance)
     assert ran.success
     assert {name: one.passed for name, one in checks_of(ran).items()} == {
         "recipes_follow_the_rules": True, "citations_of_runs_resolve": True,
     }  # fmt: skip
     (made,) = ran.asset_materializations_for_node("lab__recipe_runs")
-    assert made.metadata["recipes"].value == 1
+    assert (made.metadata["runs"].value, made.metadata["done"].value) == (2, 2)
     assert "CuMo-TiO2" in made.metadata["preview"].value
-    (second,) = tick(root, instance).run_requests
-    assert second.partition_key.endswith("-r2")
-    assert run_key(root, instance, second.partition_key).success
     assert tick(root, instance).skip_message == "nothing new"
     # What is done is not made again.
-    again = run_key(root, instance, asked.partition_key)
-    assert again.success
-    with lab_of(root).store.reading() as reading:
-        assert read_run(reading, asked.partition_key)[0].snapshot["attempt"] == 1
+    assert make(root, instance).success
+    assert [run.snapshot["attempt"] for run in runs_of(root)] == [1, 1]
 
 
 def test_runs_of_commands_are_recorded_in_the_ui(root: Path, instance: dg.DagsterInstance) -> None:
     (root / "requests" / "ethylene.yaml").unlink()
     lab = lab_of(root)
-    (run,) = submit_request(lab, parse_request({"text": "Ethylene!"}), at=AT, by="ana")
+    submit_request(lab, parse_request({"text": "Ethylene!"}), at=AT, by="ana")
     work(lab, now=lambda: AT, clock=lambda: 0.0)
-    assert tick(root, instance).skip_message == "1 runs of commands were recorded"
-    assert instance.get_materialized_partitions(RUNS) == {run.id}
+    assert tick(root, instance).skip_message == "what commands did was recorded"
+    event = instance.get_latest_materialization_event(RUNS)
+    assert event is not None
+    assert event.asset_materialization is not None
+    assert event.asset_materialization.metadata["done"].value == 1
     for name in ("recipes_follow_the_rules", "citations_of_runs_resolve"):
         found = instance.get_latest_asset_check_evaluation_record(dg.AssetCheckKey(RUNS, name))
         assert found is not None
@@ -116,42 +116,38 @@ def test_a_file_that_cannot_be_used_is_named(root: Path, instance: dg.DagsterIns
 
 def test_a_run_that_fails_is_told_and_tried_again(root: Path, instance: dg.DagsterInstance) -> None:
     shutil.move(root / "index" / "kb_modulation", root / "index" / "away")
-    (asked,) = tick(root, instance).run_requests
-    ran = run_key(root, instance, asked.partition_key, raise_on_error=False, tags=dict(asked.tags))
-    assert not ran.success
+    asked = tick(root, instance)
+    assert not make(root, instance, raise_on_error=False, tags=dict(asked.tags)).success
     shutil.move(root / "index" / "away", root / "index" / "kb_modulation")
-    (again,) = tick(root, instance).run_requests
-    assert (again.partition_key, again.tags["rag/reason"]) == (
-        asked.partition_key, "not made yet (attempt 2)",
-    )  # fmt: skip
-    assert run_key(root, instance, again.partition_key).success
+    again = tick(root, instance)
+    assert again.tags["rag/reason"] == "not made yet (attempt 2)"
+    assert make(root, instance, tags=dict(again.tags)).success
+    assert {run.state for run in runs_of(root)} == {"done"}
 
 
 def test_a_broken_recipe_and_a_lost_citation_are_found(
     root: Path, instance: dg.DagsterInstance
 ) -> None:
-    (asked,) = tick(root, instance).run_requests
-    run_key(root, instance, asked.partition_key)
+    make(root, instance)
     lab = lab_of(root)
+    run = runs_of(root)[0]
+    recipe = run.recipes[0]
+    modifier = recipe.small_molecule_modifier.model_copy(update={"name": "benzenesulfonic acid"})
+    lost = recipe.grounds[0].model_copy(
+        update={"citations": ("kb:kb_principles__chunk-0000000000000000",)}
+    )
+    changes = {"small_molecule_modifier": modifier, "grounds": (lost,)}
     with lab.store.writing(AT, "test") as writing:
-        run, _ = read_run(writing, asked.partition_key)
-        recipe = run.recipes[0]
-        wrong = recipe.model_copy(
-            update={"small_molecule_modifier": recipe.small_molecule_modifier.model_copy(
-                update={"name": "benzenesulfonic acid"}
-            ), "grounds": (recipe.grounds[0].model_copy(
-                update={"citations": ("kb:kb_principles__chunk-0000000000000000",)}
-            ),)}
-        )  # fmt: skip
+        wrong = recipe.model_copy(update=changes)
         record_run(writing, run.model_copy(update={"recipes": (wrong,)}))
-    found = checks_of(run_key(root, instance, asked.partition_key))
+    found = checks_of(make(root, instance))
     assert not found["recipes_follow_the_rules"].passed
     assert "–COOH" in found["recipes_follow_the_rules"].metadata["told"].value
     assert not found["citations_of_runs_resolve"].passed
     assert "was not shown" in found["citations_of_runs_resolve"].metadata["told"].value
     path = trace_file(lab.workspace, run)
     path.write_text(json.dumps({"seq": 1}) + "\n", encoding="utf-8")
-    gone = checks_of(run_key(root, instance, asked.partition_key))["citations_of_runs_resolve"]
+    gone = checks_of(make(root, instance))["citations_of_runs_resolve"]
     assert "gone or was changed" in gone.metadata["told"].value
 
 
@@ -163,10 +159,8 @@ def test_a_workspace_without_a_laboratory_has_none_of_its_assets(root: Path) -> 
     (other / "config.yaml").write_text(yaml.safe_dump(values), encoding="utf-8")
     assert names_of(other) < names_of(root)
     assert names_of(root) - names_of(other) == {
-        "lab/requests", "lab/experience", "lab/recipe_runs", "lab/feedback_reports",
-        "lab/memory_extractions", "lab/experience_index", "experience_equals_its_events",
-        "every_feedback_has_its_report", "recipes_follow_the_rules", "citations_of_runs_resolve",
-        "lab_requests", "lab_feedback", "make_recipes", "learn_from_feedback",
+        "lab/recipe_runs", "recipes_follow_the_rules", "citations_of_runs_resolve",
+        "lab_requests", "make_recipes",
     }  # fmt: skip
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import yaml
 
-from rag_assets.lab import init_laboratory
+from rag_assets.lab.laboratory import init_laboratory
 from rag_assets.workspace import Workspace
 from rag_assets_tests.libraries import build, make_workspace
 

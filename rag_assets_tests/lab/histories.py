@@ -1,4 +1,4 @@
-"""Random histories of experience, in memory: extractions, rollbacks, relearning, edits by hand."""
+"""Random histories of experience: extractions, rollbacks, relearning, edits by hand."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -7,9 +7,18 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from rag_assets.lab.experience.items import Item, Lesson, fold_item
-from rag_assets.lab.experience.rolling import active_items, place_lesson, take_back
-from rag_assets.lab.store.events import Draft, Event
+from rag_assets.lab.experience import (
+    Item,
+    Lesson,
+    add_note,
+    archive_item,
+    edit_item,
+    list_items,
+    place_lesson,
+    restore_item,
+    take_back,
+)
+from rag_assets.lab.store import Writing
 
 # Few meanings, so that lessons of many feedbacks join one item.
 MEANINGS = 3
@@ -45,25 +54,18 @@ def find_equal(lesson: Lesson, items: Sequence[Item]) -> str | None:
 
 @dataclass
 class History:
-    """A bank in memory and what is known of it by other means."""
+    """Experience within one transaction of a store, and what is known of it by other means."""
 
-    bank: dict[str, list[Event]] = field(default_factory=dict)
+    writing: Writing
     live: dict[str, list[Lesson]] = field(default_factory=dict)  # by feedback
     gone: set[str] = field(default_factory=set)  # words of feedback that was taken back
     numbers: Any = field(default_factory=lambda: count(1))
 
-    def append(self, draft: Draft) -> None:
-        seq = next(self.numbers)
-        event = Event(seq, f"e{seq}", f"t{seq:06}", "who", draft.entity, draft.subject, draft.kind,
-                      draft.body, draft.cause)  # fmt: skip
-        self.bank.setdefault(draft.subject, []).append(event)
-
-    def new_id(self) -> str:
-        return f"m{next(self.numbers)}"
+    def items(self) -> list[Item]:
+        return list_items(self.writing)
 
     def step(self, what: str, a: int, b: int, c: int) -> None:
         feedback = f"f{a % FEEDBACKS}"
-        items = [fold_item(events) for events in self.bank.values()]
         match what:
             case "learn" if feedback not in self.live:
                 self.learn(feedback, b, c)
@@ -73,12 +75,10 @@ class History:
             case "undo" if feedback in self.live:
                 self.undo(feedback)
             case "note":
-                words = {"role": "global", "kind": "success", "title": "", "description": "",
-                         "content": f"meaning{b % MEANINGS} note{next(self.numbers)}"}  # fmt: skip
-                body = {**words, "extra": {}, "type": "manual_note", "lessons": []}
-                self.append(Draft("item", self.new_id(), "created", body))
+                content = f"meaning{b % MEANINGS} note{next(self.numbers)}"
+                add_note(self.writing, {"kind": "success", "content": content})
             case "edit" | "archive" | "restore":
-                self.by_hand(what, [item for item in items if not item.rolled_back], a, b)
+                self.by_hand(what, [one for one in self.items() if not one.rolled_back], a, b)
 
     def learn(self, feedback: str, b: int, c: int) -> None:
         extraction = f"x{next(self.numbers)}"
@@ -90,42 +90,36 @@ class History:
         ]  # fmt: skip
         self.live[feedback] = lessons
         for lesson in lessons:
-            place_lesson(self.bank, lesson, self.append, find_equal, self.new_id)
+            place_lesson(self.writing, lesson, find_equal)
 
     def undo(self, feedback: str) -> None:
-        lessons = self.live.pop(feedback)
-        self.gone.add(lessons[0].extraction_id)
-        extraction = lessons[0].extraction_id
-        take_back(self.bank, extraction, self.append, find_equal, self.new_id)
+        extraction = self.live.pop(feedback)[0].extraction_id
+        self.gone.add(extraction)
+        take_back(self.writing, extraction, find_equal)
 
     def by_hand(self, what: str, items: list[Item], a: int, b: int) -> None:
         if not items:
             return
         item = items[a % len(items)]
         if what == "edit":
-            # A person combines what stands there: all its words come along.
+            # A person combines what is there: all its words come along.
             words = sorted({word for text in item.texts for word in text.split()[1:]})
             text = " ".join([f"meaning{b % MEANINGS}", *words, f"hand{next(self.numbers)}"])
-            self.append(Draft("item", item.id, "edited", {"changes": {"content": text}}))
-        elif what == "archive" and item.is_active:
-            self.append(Draft("item", item.id, "archived"))
-        elif what == "restore" and not item.is_active:
-            self.append(Draft("item", item.id, "restored"))
+            edit_item(self.writing, item.id, {"content": text})
+        else:
+            (archive_item if what == "archive" else restore_item)(self.writing, item.id)
 
     def view(self) -> list[tuple[Any, ...]]:
         """What a search or a list of active items can see."""
         return [
             (i.role, i.kind, i.type, i.title, i.content, tuple(one.id for one in i.lessons))
-            for i in active_items(self.bank)
+            for i in self.items() if i.is_active
         ]  # fmt: skip
 
     def lost(self) -> list[str]:
         """Lessons of living feedback that stand in no item, or in several."""
         standing = [
-            lesson.id
-            for events in self.bank.values()
-            if not (item := fold_item(events)).rolled_back
-            for lesson in item.lessons
+            lesson.id for item in self.items() if not item.rolled_back for lesson in item.lessons
         ]
         return [
             lesson.id
@@ -137,6 +131,7 @@ class History:
     def leaked(self) -> list[str]:
         """Words of feedback that was taken back and still stand in an active item."""
         said = {
-            word for item in active_items(self.bank) for text in item.texts for word in text.split()
-        }
+            word for item in self.items() if item.is_active
+            for text in item.texts for word in text.split()
+        }  # fmt: skip
         return sorted(said & self.gone)

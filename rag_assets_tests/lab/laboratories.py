@@ -1,25 +1,15 @@
 """Laboratories for tests: a workspace whose model knows words only, runs, products, forms."""
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from rag_assets.lab import (
-    FeedbackForm,
-    Laboratory,
-    Modifier,
-    Recipe,
-    Run,
-    Strategy,
-    add_product,
-    init_laboratory,
-    open_laboratory,
-    record_run,
-)
-from rag_assets.lab.store.tables import OWNERS
+from rag_assets.lab.feedback import FeedbackForm, Strategy
+from rag_assets.lab.laboratory import Laboratory, init_laboratory, open_laboratory
+from rag_assets.lab.products import add_product
+from rag_assets.lab.runs import Modifier, Recipe, Run, record_run
 from rag_assets.workspace import Workspace
 
 AT = "2026-03-01T09:00:00+00:00"
@@ -66,7 +56,7 @@ def put_run(lab: Laboratory, run_id: str, **changes: Any) -> Run:
 
 
 def product_ids(lab: Laboratory) -> dict[str, str]:
-    from rag_assets.lab import list_products
+    from rag_assets.lab.products import list_products
 
     with lab.store.reading() as reading:
         return {one.name: one.id for one in list_products(reading, deleted=True)}
@@ -82,8 +72,6 @@ def form(lab: Laboratory, score: float = 7.0, **values: Any) -> FeedbackForm:
 NO_METHOD3 = Strategy(use_method3=False)
 
 
-def projections(lab: Laboratory) -> str:
-    """Return all that is folded out of events, as text."""
-    with lab.store.reading() as reading:
-        found = {table.name: reading.rows(table) for table in OWNERS}
-    return json.dumps(found, sort_keys=True, indent=1)
+def stored(lab: Laboratory) -> str:
+    """Return all that the store holds, as text."""
+    return "\n".join(lab.store.export())

@@ -2,26 +2,18 @@
 
 import json
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import Any, cast
 
 from rag_assets.agents import Limits
 from rag_assets.judging import Scorer
 from rag_assets.judging.unread import FactsScorer
-from rag_assets.lab.orchestrating import (
-    COLLECT_NAME,
-    LabTools,
-    LiveLab,
-    Observed,
-    RecipeJob,
-    RunOutcome,
-    ScorerWeigh,
-    Source,
-    TraceWriter,
-    collect_recipes,
-    prompt_hashes,
-    run_recipes,
-)
-from rag_assets.lab.orchestrating.worlds import LabWorld
+from rag_assets.lab.collecting import COLLECT_NAME, collect_recipes
+from rag_assets.lab.engine import run_recipes
+from rag_assets.lab.prompts import RecipeJob, RunOutcome, prompt_hashes
+from rag_assets.lab.tools import LabLibrary
+from rag_assets.lab.trace import Observed, Source, TraceWriter
+from rag_assets.lab.weighing import ScorerWeigh
+from rag_assets.lab.worlds import LabWorld, LiveLab
 from rag_assets.llm import Budget, ChatRequest, Completion, Piece, Usage
 from rag_assets.model import LanguageModelError, UsageError, hash_text
 
@@ -62,10 +54,6 @@ class Shelf:
     def __init__(self, lessons: Sequence[Source] = ()) -> None:
         self.asked: list[tuple[str, str]] = []
         self._lessons = tuple(lessons)
-
-    @property
-    def tools(self) -> LabTools:
-        return LabTools(self.search, self.recall, self.history, self.read)
 
     def search(self, base: str, query: str) -> Observed:
         self.asked.append((base, query))
@@ -202,7 +190,9 @@ def run(
         models = dict.fromkeys(("orchestrator", "mof_expert", "tio2_expert"), model)
     made = job(models, **more)
     budget = Budget(made.limits.tokens, made.limits.seconds, clock=clock)
-    live = LiveLab((shelf or Shelf()).tools, models, budget, ScorerWeigh(scorer), is_canceled)
+    live = LiveLab(
+        cast("LabLibrary", shelf or Shelf()), models, budget, ScorerWeigh(scorer), is_canceled
+    )
     lines: list[str] = []
     outcome = run_recipes(made, world(live), TraceWriter(lines.append), collect_recipes)
     return Made(outcome, lines, models)

@@ -8,11 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from rag_assets.lab.orchestrating import Observed, RunNote, Source, modifying
-from rag_assets.lab.orchestrating.modifying import MODIFYING, OTHERWISE, Cue, modifiers_in
-from rag_assets.lab.orchestrating.naming import name_parts
-from rag_assets.lab.queueing import render_run, replay_trace
-from rag_assets.lab.store import Recipe, Run
+from rag_assets.lab.chemistry import modifiers_in, name_parts
+from rag_assets.lab.runs import Recipe, Run
+from rag_assets.lab.showing import render_run, replay_trace
+from rag_assets.lab.trace import Observed, RunNote, Source
 from rag_assets.model import hash_text
 from rag_assets.settings import RecipeRule
 from rag_assets.settings.laboratory import RecipeSettings
@@ -77,24 +76,29 @@ def test_modifiers_are_told_from_other_acids(text: str, modifiers: tuple[str, ..
     assert name_parts(text).modifiers == modifiers
 
 
-@pytest.mark.parametrize("cue", [*MODIFYING, *OTHERWISE], ids=lambda cue: cue.id)
-def test_a_cue_fires_and_is_silent_as_it_says(cue: Cue) -> None:
-    for sentence, modifiers in (cue.fires, cue.silent):
-        assert tuple(modifiers_in(sentence)) == modifiers
-
-
-@pytest.mark.parametrize("cue", MODIFYING, ids=lambda cue: cue.id)
-def test_a_cue_for_modifying_is_needed(cue: Cue, monkeypatch: pytest.MonkeyPatch) -> None:
-    others = tuple(one for one in MODIFYING if one is not cue)
-    monkeypatch.setattr(modifying, "MODIFYING", others)
-    assert not list(modifiers_in(cue.fires[0]))
-
-
-@pytest.mark.parametrize("cue", OTHERWISE, ids=lambda cue: cue.id)
-def test_a_cue_against_a_molecule_is_needed(cue: Cue, monkeypatch: pytest.MonkeyPatch) -> None:
-    others = tuple(one for one in OTHERWISE if one is not cue)
-    monkeypatch.setattr(modifying, "OTHERWISE", others)
-    assert list(modifiers_in(cue.fires[0]))
+@pytest.mark.parametrize(
+    ("sentence", "modifiers"),
+    [
+        ("Zr-BTB was grown with benzoic acid as modulator.", ("benzoic acid",)),
+        ("Zr-BTB was washed with benzoic acid.", ()),
+        ("Stearic acid was tethered to the sheets.", ("stearic acid",)),
+        ("Stearic acid was bought.", ()),
+        ("Glutamic acid coordinated to Zr.", ("L-glutamic acid",)),
+        ("Glutamic acid dissolved.", ()),
+        ("Formate was exchanged for 4-aminobenzoic acid.", ("4-aminobenzoic acid",)),
+        ("4-aminobenzoic acid is a vitamin.", ()),
+        ("It grew in the presence of 30 equivalents of acetic acid.", ("acetic acid",)),
+        ("It grew in acetic acid.", ()),
+        ("CO2 was reduced to formic acid over defective TiO2.", ()),
+        ("The defects were capped by formic acid.", ("formic acid",)),
+        ("Fumaric acid was used as linker beside the modulator.", ()),
+        ("Fumaric acid was used beside the linker as modulator.", ("fumaric acid",)),
+        ("Lactic acid was the sacrificial agent for the modified MOF.", ()),
+        ("The MOF was modified with lactic acid, without a sacrificial agent.", ("lactic acid",)),
+    ],
+)
+def test_words_around_a_molecule_tell_a_modifier(sentence: str, modifiers: tuple[str, ...]) -> None:
+    assert tuple(modifiers_in(sentence)) == modifiers
 
 
 @pytest.mark.parametrize(

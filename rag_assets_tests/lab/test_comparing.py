@@ -7,8 +7,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rag_assets.lab.feedback.comparing import Comparison, Entry, Figures, compare
-from rag_assets.lab.feedback.measuring import fractions, measure, signature
+from rag_assets.lab.feedback import (
+    Comparison,
+    Entry,
+    Figures,
+    compare,
+    fractions,
+    measure,
+    signature,
+)
 from rag_assets.model import UsageError
 from rag_assets_tests.lab.comparison_oracle import Entry as Plain
 from rag_assets_tests.lab.comparison_oracle import expected

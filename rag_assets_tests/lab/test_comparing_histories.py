@@ -1,7 +1,6 @@
 """Comparisons over histories of feedback that is given, edited, deleted and given again."""
 
 import tempfile
-from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -9,20 +8,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rag_assets.lab import (
+from rag_assets.lab.feedback import (
+    Comparison,
     Entry,
     FeedbackForm,
-    Measured,
     Strategy,
-    add_product,
     compare,
-    compare_again,
-    delete_product,
-    give_feedback,
-    withdraw_feedback,
+    measure,
 )
-from rag_assets.lab.feedback import FEEDBACK, Comparison, measure
-from rag_assets.lab.store.events import Event
+from rag_assets.lab.products import add_product, delete_product
+from rag_assets.lab.teaching import compare_again, give_feedback, withdraw_feedback
 from rag_assets_tests.lab.comparison_oracle import Entry as Plain
 from rag_assets_tests.lab.comparison_oracle import expected
 from rag_assets_tests.lab.laboratories import make_laboratory, put_run
@@ -80,44 +75,20 @@ def must_equal(found: Comparison, ledger: Ledger, run: str, asked: Asked) -> Non
             assert said[part] == value, part
 
 
-def hold_in_events(steps: Steps, asked: Asked) -> None:
-    """Fold the events of a history and compare every run."""
-    ledger, streams, seq = Ledger(), dict[str, list[Event]](), count(1)
+def hold_in_memory(steps: Steps, asked: Asked) -> None:
+    """Compare every run that still has feedback at the end of a history."""
+    ledger, entries = Ledger(), dict[str, Entry]()
     for what, run, at, score, values in steps:
-        known = run in ledger.said
         if not ledger.step(what, run, at, score, values):
             continue
-        measured = [
-            {"product_id": one.product_id, "value": one.value, "fraction": one.fraction}
-            for one in measure(values)
-        ]
-        body = {"score": score, "products": measured, "recipe_index": 1, "as_made": "",
-                "pros": "", "cons": "", "other": ""}  # fmt: skip
-        kind = "deleted" if what == "delete" else "edited" if known else "given"
-        stream = streams.setdefault(run, [])
-        number = next(seq)
-        stream.append(
-            Event(number, f"e{number}", at, "who", "feedback", run, kind,
-                  {} if what == "delete" else body)
-        )  # fmt: skip
-    entries = {run: entry for run, stream in streams.items() if (entry := entry_of(run, stream))}
-    assert entries.keys() == ledger.said.keys()
+        old = entries.pop(run, None)
+        if what != "delete":
+            given_at = old.given_at if old is not None else at
+            entries[run] = Entry(run, 1, score, measure(values), given_at)
     for run, entry in entries.items():
         chosen = [entries[one] for one in asked[0] if one in entries and one != run]
         found = compare(entry, chosen, "", use_method3=asked[1], history=list(entries.values()))
         must_equal(found, ledger, run, asked)
-
-
-def entry_of(run: str, stream: list[Event]) -> Entry | None:
-    rows = FEEDBACK.rows(run, stream)
-    (row,) = rows["feedback"]
-    if row["status"] == "deleted":
-        return None
-    measured = tuple(
-        Measured(one["product_id"], one["value"], one["fraction"])
-        for one in rows["feedback_products"]
-    )
-    return Entry(run, row["version"], row["score"], measured, row["given_at"])
 
 
 def hold_on_disk(steps: Steps, asked: Asked) -> None:
@@ -148,7 +119,6 @@ def hold_on_disk(steps: Steps, asked: Asked) -> None:
             report = compare_again(lab, run, strategy, at=TIMES[2], by="ana").report
             assert report is not None
             must_equal(report.comparison, ledger, run, asked)
-        lab.store.close()
 
 
 @settings(max_examples=QUICK)
@@ -156,14 +126,14 @@ def hold_on_disk(steps: Steps, asked: Asked) -> None:
 def test_comparisons_over_a_history_say_what_the_requirements_say(
     history: tuple[Steps, Asked],
 ) -> None:
-    hold_in_events(*history)
+    hold_in_memory(*history)
 
 
 @pytest.mark.slow
 @settings(max_examples=LONG)
 @given(HISTORIES)
 def test_so_they_do_over_ten_thousand_histories(history: tuple[Steps, Asked]) -> None:
-    hold_in_events(*history)
+    hold_in_memory(*history)
 
 
 @settings(max_examples=5)

@@ -2,20 +2,54 @@
 
 import pytest
 
-from rag_assets.lab.experience.differences import (
-    RULES,
-    DifferenceRule,
-    find_differences,
-    named_substances,
-)
+from rag_assets.lab.differences import RULES, find_differences, named_substances
+
+# Of each rule two lessons that it tells apart, and two that it does not.
+EXAMPLES = {
+    "other-numbers": (
+        ("Three hours at 60 °C helped.", "Three hours at 80 °C helped."),
+        ("Three hours at 60 °C helped.", "At 60 °C, three hours helped."),
+    ),
+    "other-substances": (
+        ("Cu beside Mo helped ethylene.", "Cu beside W helped ethylene."),
+        ("Cu–Mo raised C2H4.", "Copper with molybdenum raised ethylene."),
+    ),
+    "other-directions": (
+        ("More copper raised the yield.", "Less copper raised the yield."),
+        ("Copper raised the yield.", "Copper increased the yield."),
+    ),
+    "other-denial": (
+        ("Annealing mattered.", "Annealing did not matter."),
+        ("Annealing did not matter.", "It was not annealing that mattered."),
+    ),
+    "other-order": (
+        (
+            "It raised activity but lowered selectivity.",
+            "It lowered activity but raised selectivity.",
+        ),
+        (
+            "It raised activity but lowered selectivity.",
+            "It enhanced activity but reduced selectivity.",
+        ),
+    ),
+    "exchanged-word": (
+        ("The green light helped the film.", "The red light helped the film."),
+        ("The green light helped the film.", "The green light improved the film."),
+    ),
+    "other-words": (
+        ("Washing with ethanol left the film whole.", "The film was whole again with brushing."),
+        ("Washing with ethanol improved the film.", "The film was improved by ethanol washing."),
+    ),
+}
 
 
-@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
-def test_a_rule_fires_and_is_silent_as_it_says_in_both_orders(rule: DifferenceRule) -> None:
-    assert rule.differs(*rule.fires)
-    assert rule.differs(*reversed(rule.fires))
-    assert not rule.differs(*rule.silent)
-    assert find_differences(*rule.silent) == ()
+@pytest.mark.parametrize("name", RULES)
+def test_a_rule_tells_apart_in_both_orders(name: str) -> None:
+    fires, silent = EXAMPLES[name]
+    assert RULES[name](*fires)
+    assert RULES[name](*reversed(fires))
+    assert not RULES[name](*silent)
+    assert find_differences(*silent) == ()
 
 
 @pytest.mark.parametrize(

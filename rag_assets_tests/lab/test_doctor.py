@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from rag_assets.lab import init_laboratory
+from rag_assets.lab.laboratory import init_laboratory
 from rag_assets.running import laboratories
 from rag_assets.running.laboratories import file_system_of, laboratory_faults
 from rag_assets.workspace import Workspace, settings_digest
@@ -27,8 +27,7 @@ def test_a_laboratory_makes_nothing_else_stale(tmp_path: Path) -> None:
 
 def test_a_sound_laboratory_a_missing_one_and_a_broken_one(tmp_path: Path) -> None:
     lab = make_laboratory(tmp_path / "lab")
-    lab.store.close()
-    assert list(laboratory_faults(lab.workspace)) == [("3 events", None)]
+    assert list(laboratory_faults(lab.workspace)) == [("3 changes", None)]
     for file in lab.store.path.parent.iterdir():
         file.write_bytes(b"no store" * 1000)
     ((told, mend),) = laboratory_faults(lab.workspace)
@@ -43,7 +42,6 @@ def test_a_network_file_system_is_told(tmp_path: Path, monkeypatch: pytest.Monke
     assert file_system_of(tmp_path / "lab/meta", mounts) == "nfs4"
     assert file_system_of(Path("/etc"), mounts) == "ext4"
     lab = make_laboratory(tmp_path / "lab")
-    lab.store.close()
     monkeypatch.setattr(laboratories, "file_system_of", lambda _: "nfs4")
     (told, mend), _ = laboratory_faults(lab.workspace)
     assert "network file system (nfs4)" in told

@@ -6,38 +6,42 @@ from typing import Any
 import pytest
 import yaml
 
-from rag_assets.lab import (
-    FeedbackForm,
-    Laboratory,
-    Strategy,
+from rag_assets.lab.experience import (
     add_note,
     archive_item,
-    compare_again,
-    delete_product,
     delta_of,
     edit_item,
     edit_log,
-    feedback_page,
-    find_feedback,
     find_item,
-    find_report,
-    give_feedback,
-    learn_again,
     list_extractions,
     list_items,
+)
+from rag_assets.lab.feedback import (
+    FeedbackForm,
+    Strategy,
+    find_feedback,
+    find_report,
     outdated_parts,
+)
+from rag_assets.lab.laboratory import Laboratory
+from rag_assets.lab.products import delete_product
+from rag_assets.lab.teaching import (
+    compare_again,
+    extract_lessons,
+    feedback_page,
+    give_feedback,
+    learn_again,
+    unmeasured,
     withdraw_feedback,
 )
-from rag_assets.lab.experience import extract_lessons
-from rag_assets.lab.experience.measured import unmeasured
 from rag_assets.model import ChangedMeanwhileError, LanguageModelError, UsageError
 from rag_assets_tests.lab.laboratories import (
     AT,
     form,
     make_laboratory,
     product_ids,
-    projections,
     put_run,
+    stored,
 )
 
 
@@ -59,13 +63,6 @@ def active(lab: Laboratory) -> list[tuple[str, str]]:
         return sorted((i.kind, i.content) for i in list_items(reading, status="active"))
 
 
-def refolded(lab: Laboratory) -> None:
-    """Projections equal the fold of the events."""
-    before = projections(lab)
-    lab.store.fold_anew()
-    assert projections(lab) == before
-
-
 def test_a_feedback_is_stored_compared_and_learned_from(lab: Laboratory) -> None:
     told = form(lab, 7.5, C2H4=3.0, CO=1.0, pros="Ethylene rose. It was stable.", cons="Slow.",
                 other="Lamp was new.", recipe_index=2, as_made="half the glycine")  # fmt: skip
@@ -81,7 +78,6 @@ def test_a_feedback_is_stored_compared_and_learned_from(lab: Laboratory) -> None
         (item, *_) = list_items(reading, status="active", kind="failure")
     assert item.lessons[0].run_id == "r1"
     assert (item.extra["other"], item.extra["as_made"]) == ("Lamp was new.", "half the glycine")
-    refolded(lab)
 
 
 def test_an_edit_takes_back_all_that_was_learned_hand_edits_included(lab: Laboratory) -> None:
@@ -99,7 +95,6 @@ def test_an_edit_takes_back_all_that_was_learned_hand_edits_included(lab: Labora
         )  # fmt: skip
         assert [row["action"] for row in edit_log(reading, item.id)] == ["edited", "rolled_back"]
         assert [e.status for e in list_extractions(reading, "r1")] == ["rolled_back", "made"]
-    refolded(lab)
 
 
 def test_an_open_form_over_what_was_rolled_back_is_told_so(lab: Laboratory) -> None:
@@ -128,7 +123,6 @@ def test_lessons_of_two_feedbacks_join_and_part(lab: Laboratory) -> None:
         (left,) = list_items(reading, status="active")
         assert [lesson.run_id for lesson in left.lessons] == ["r2"]
         assert find_item(reading, item.id).moved_to == (left.id,)
-    refolded(lab)
 
 
 def test_an_edit_that_changes_nothing_writes_nothing(lab: Laboratory) -> None:
@@ -164,7 +158,6 @@ def test_a_deleted_feedback_is_taken_back_and_no_history(lab: Laboratory) -> Non
         "given",
         "2026-04-01T00:00:00+00:00",
     )
-    refolded(lab)
 
 
 def test_the_history_is_of_the_same_set_of_products_alone(lab: Laboratory) -> None:
@@ -206,10 +199,10 @@ def test_a_deleted_product_still_counts(lab: Laboratory) -> None:
 def test_a_form_that_cannot_be_used_is_refused_and_nothing_written(
     lab: Laboratory, changes: dict[str, Any], told: str
 ) -> None:
-    before = projections(lab)
+    before = stored(lab)
     with pytest.raises(UsageError, match=told):
         give(lab, "r1", form(lab, **changes))
-    assert projections(lab) == before
+    assert stored(lab) == before
 
 
 def test_a_run_without_recipes_takes_no_feedback(lab: Laboratory) -> None:
@@ -323,11 +316,11 @@ def test_a_swapped_fraction_is_no_measurement() -> None:
 
 def test_a_model_that_fails_leaves_everything_as_it_was(asked: Laboratory) -> None:
     give(asked, "r1", form(asked, pros="Ethylene rose."))
-    before = projections(asked)
+    before = stored(asked)
     for pros in ("Nonsense.", "Nobody has an answer."):
         with pytest.raises(LanguageModelError, match="Nothing was changed"):
             give(asked, "r1", form(asked, pros=pros))
-        assert projections(asked) == before
+        assert stored(asked) == before
 
 
 def test_archived_notes_are_kept_and_logged(lab: Laboratory) -> None:

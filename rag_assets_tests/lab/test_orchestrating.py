@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from rag_assets.agents import Limits
-from rag_assets.lab.orchestrating import TurnAliases, fold_note, worlds
-from rag_assets.lab.queueing import replay_trace
-from rag_assets.lab.recipes import Carboxyl
+from rag_assets.lab import worlds
+from rag_assets.lab.chemistry import Carboxyl
+from rag_assets.lab.showing import replay_trace
+from rag_assets.lab.trace import TurnAliases, fold_note
 from rag_assets.llm import ChatRequest
 from rag_assets.model import RecordingError, UsageError
 from rag_assets.settings import RecipeRule

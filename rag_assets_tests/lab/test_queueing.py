@@ -14,29 +14,23 @@ import yaml
 from click.testing import CliRunner
 
 from rag_assets.cli.main import build_cli
-from rag_assets.lab import (
-    Laboratory,
-    Run,
-    list_runs,
-    open_laboratory,
-    read_run,
-)
-from rag_assets.lab.orchestrating import Observed, Source, read_trace
-from rag_assets.lab.queueing import (
+from rag_assets.lab import queue as working
+from rag_assets.lab.laboratory import Laboratory, open_laboratory
+from rag_assets.lab.queue import (
     cancel_run,
+    claim_next,
     is_worked_on,
     parse_request,
     queue_again,
     read_beat,
-    render_run,
-    replay_run,
     submit_request,
     trace_file,
     work,
-    working,
 )
-from rag_assets.lab.queueing.looking import LabLibrary
-from rag_assets.lab.queueing.queue import claim_next
+from rag_assets.lab.runs import Run, list_runs, read_run
+from rag_assets.lab.showing import render_run, replay_run
+from rag_assets.lab.tools import LabLibrary
+from rag_assets.lab.trace import Observed, Source, read_trace
 from rag_assets.llm import Budget, ChatRequest, Completion, estimate_tokens, open_chat_model
 from rag_assets.model import (
     BudgetError,
@@ -83,7 +77,6 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def lab(root: Path) -> Iterator[Laboratory]:
     opened = open_laboratory(Workspace.open(root))
     yield opened
-    opened.store.close()
 
 
 def with_model(root: Path, answers: list[dict[str, Any]], **more: Any) -> Laboratory:
@@ -128,7 +121,7 @@ def ask_model(lab: Laboratory, **more: Any) -> Run:
     """Queue a run of models that a test puts in their place."""
     (run,) = ask(lab, **more)
     with lab.store.writing(AT, "test") as writing:
-        from rag_assets.lab import record_run
+        from rag_assets.lab.runs import record_run
 
         request = {**run.request, "policy": "model"}
         record_run(writing, run.model_copy(update={"kind": "model", "request": request}))
@@ -414,9 +407,9 @@ def test_a_base_without_publication_fails_the_run_with_the_mend(lab: Laboratory)
 
 KILLED = """
 import os, signal, sys
-from rag_assets.lab import open_laboratory
-from rag_assets.lab.orchestrating import engine
-from rag_assets.lab.queueing import work
+from rag_assets.lab import engine
+from rag_assets.lab.laboratory import open_laboratory
+from rag_assets.lab.queue import work
 from rag_assets.workspace import Workspace, configuration_digest
 
 looks = []
@@ -511,16 +504,18 @@ def _refuse(*given: object) -> Any:
 def test_other_prompts_are_another_version(
     lab: Laboratory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from rag_assets.lab.queueing import replaying
+    from rag_assets.lab import showing
 
     ended = by_model(lab, monkeypatch, *GOOD)
-    monkeypatch.setattr(replaying, "prompt_hashes", lambda: {"lab_recipes": "other"})
+    monkeypatch.setattr(showing, "prompt_hashes", lambda: {"lab_recipes": "other"})
     with pytest.raises(RecordingError, match="its prompts are not those of this version"):
         replay_run(lab, ended.id)
 
 
 def test_a_run_never_sees_what_itself_taught(lab: Laboratory) -> None:
-    from rag_assets.lab import Strategy, add_product, give_feedback
+    from rag_assets.lab.feedback import Strategy
+    from rag_assets.lab.products import add_product
+    from rag_assets.lab.teaching import give_feedback
 
     with lab.store.writing(AT, "ana") as writing:
         for name in ("C2H4", "CO"):

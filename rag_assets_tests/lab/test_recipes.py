@@ -4,18 +4,17 @@ from typing import Any
 
 import pytest
 
-from rag_assets.lab.recipes import (
+from rag_assets.lab import chemistry as carboxyl
+from rag_assets.lab.chemistry import (
     Carboxyl,
-    ProposedRecipe,
-    carboxyl,
-    check_recipe,
     chemistry,
     disagreement,
     find_carboxyl,
     has_rdkit,
-    show_rules,
+    holds_carboxyl,
+    read_smiles,
 )
-from rag_assets.lab.recipes.structure import holds_carboxyl, read_smiles
+from rag_assets.lab.recipes import ProposedRecipe, check_recipe, show_rules
 from rag_assets.model import UsageError
 from rag_assets.settings import RecipeRule
 

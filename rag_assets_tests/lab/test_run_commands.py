@@ -10,7 +10,7 @@ import yaml
 from click.testing import CliRunner, Result
 
 from rag_assets.cli.main import build_cli
-from rag_assets.lab import open_laboratory
+from rag_assets.lab.laboratory import open_laboratory
 from rag_assets.workspace import Workspace
 from rag_assets_tests.lab.bases import make_bases
 from rag_assets_tests.lab.laboratories import put_run
@@ -79,7 +79,6 @@ def test_from_request_to_shown_recipe_without_a_model(rag: Rag) -> None:
 def test_an_imported_experiment_is_shown_and_was_never_in_the_queue(root: Path, rag: Rag) -> None:
     lab = open_laboratory(Workspace.open(root))
     put_run(lab, "before", kind="imported")
-    lab.store.close()
     shown = rag("show", "before")
     assert "An experiment of before; nobody proposed it." in shown.stdout
     assert "when one was made" not in shown.stderr

@@ -1,5 +1,6 @@
-"""The store: events are the only truth, several write, a kill leaves all or nothing."""
+"""The store: several write, a kill leaves all or nothing, laboratories of before are read."""
 
+import json
 import multiprocessing
 import os
 import shutil
@@ -9,37 +10,34 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
-from sqlalchemy import Engine, event
 
-from rag_assets.lab import (
-    Draft,
-    Laboratory,
-    Strategy,
+from rag_assets.lab import store
+from rag_assets.lab.experience import (
     add_note,
-    add_product,
+    delta_of,
     edit_item,
-    export_events,
-    find_product,
-    give_feedback,
-    import_events,
-    import_experiments,
-    list_feedback,
+    edit_log,
+    list_extractions,
     list_items,
+    read_template,
+    save_template,
+)
+from rag_assets.lab.feedback import Strategy, find_report, list_feedback
+from rag_assets.lab.importing import import_experiments, read_sheet
+from rag_assets.lab.laboratory import Laboratory, lab_file, open_laboratory
+from rag_assets.lab.products import (
+    add_product,
+    find_product,
+    list_presets,
     list_products,
-    list_runs,
-    open_laboratory,
-    read_run,
-    read_sheet,
-    record_run,
     rename_product,
     save_preset,
-    save_template,
-    withdraw_feedback,
 )
-from rag_assets.lab.store import migrating
-from rag_assets.lab.store.migrating import HEAD
+from rag_assets.lab.runs import list_runs, read_run, record_run
+from rag_assets.lab.teaching import give_feedback, withdraw_feedback
 from rag_assets.model import (
     ChangedMeanwhileError,
     ConfigurationError,
@@ -55,9 +53,9 @@ from rag_assets_tests.lab.laboratories import (
     form,
     make_laboratory,
     make_workspace,
-    projections,
     put_run,
     run_of,
+    stored,
 )
 
 
@@ -83,48 +81,100 @@ def fill(lab: Laboratory) -> None:
     withdraw_feedback(lab, "r2", at=AT, by="ana")
 
 
-def test_dropped_projections_are_folded_again(lab: Laboratory) -> None:
-    fill(lab)
-    before = projections(lab)
-    lab.store.close()
-    with sqlite3.connect(lab.store.path) as connection:
-        connection.executescript(
-            "DELETE FROM lessons; DELETE FROM items; UPDATE products SET name='x'"
-        )
-    assert projections(lab) != before
-    lab.store.fold_anew()
-    assert projections(lab) == before
-
-
 def test_an_export_makes_the_same_laboratory_again(lab: Laboratory, tmp_path: Path) -> None:
     fill(lab)
-    lines = list(export_events(lab.store))
-    workspace = make_workspace(tmp_path / "other", {"lab": {}})
-    other = open_laboratory(workspace)
-    assert import_events(other.store, lines) == len(lines)
-    assert (projections(other), list(export_events(other.store))) == (projections(lab), lines)
-    with pytest.raises(UsageError, match="an export is imported into an empty one"):
-        import_events(other.store, lines)
+    lines = list(lab.store.export())
+    other = open_laboratory(make_workspace(tmp_path / "other", {"lab": {}}))
+    assert other.store.restore(lines) == len(lines)
+    assert list(other.store.export()) == lines
+    with pytest.raises(UsageError, match="imported into an empty one"):
+        other.store.restore(lines)
 
 
 @pytest.mark.parametrize(
     ("harm", "told"),
     [
-        (lambda lines: [*lines[:2], "{", *lines[3:]], "line 3 is not JSON"),
-        (lambda lines: [*lines[:2], "{}"], "line 3 is no event: it must have exactly"),
-        (lambda lines: [*lines[:2], *lines[3:]], "'seq' must be 3"),
-        (lambda lines: [lines[0].replace('"added"', '"adedd"'), *lines[1:]], "line 1: the event"),
+        (lambda lines: [*lines[:2], "{", *lines[3:]], "line 3 is not of an export"),
+        (lambda lines: [*lines[:2], "{}"], "line 3 is no row of an export"),
+        (lambda lines: [lines[0].replace('"by"', '"who"'), *lines[1:]], "line 1 is no row of"),
+        (lambda lines: [one for one in lines if '"runs"' not in one], "refers to what is not"),
     ],
 )
 def test_an_export_that_was_altered_is_refused_whole(
     lab: Laboratory, tmp_path: Path, harm: Callable[[list[str]], list[str]], told: str
 ) -> None:
-    lines = harm(list(export_events(lab.store)))
+    fill(lab)
     other = open_laboratory(make_workspace(tmp_path / "other", {"lab": {}}))
     with pytest.raises(UsageError, match=told):
-        import_events(other.store, lines)
+        other.store.restore(harm(list(lab.store.export())))
     with other.store.reading() as reading:
         assert reading.head() == 0
+
+
+LOGGED = [
+    ("edited", "bo", ""),
+    ("created", "bo", ""),
+    ("archived", "bo", "done"),
+    ("edited", "bo", ""),
+    ("rolled_back", "ana", ""),
+    ("rolled_back", "ana", ""),
+    ("rolled_back", "ana", ""),
+]
+EVENTS = (Path(__file__).parent / "events.jsonl").read_text(encoding="utf-8").splitlines()
+
+
+def require_old_laboratory(lab: Laboratory) -> None:
+    """Require what the version that wrote `events.jsonl` said of it."""
+    with lab.store.reading() as reading:
+        every = list_items(reading)
+        assert [(one.content, one.title, one.is_active, one.rolled_back) for one in every] == [
+            ("Ethylene rose.", "mine", False, True),
+            ("Check the lamp.", "", False, False),
+            ("Methane fell a lot.", "Methane fell.", False, True),
+            ("Ethylene rose.", "Ethylene rose.", True, False),
+            ("Methane rose.", "Methane rose.", True, False),
+        ]
+        assert every[0].moved_to == (every[3].id,)
+        assert [lesson.run_id for lesson in every[3].lessons] == ["r2"]
+        assert [(one.run_id, one.version) for one in list_feedback(reading)] == [
+            ("r1", 2),
+            ("r2", 1),
+        ]
+        assert [(row["action"], row["by"], row["reason"]) for row in edit_log(reading)] == LOGGED
+        assert delta_of(reading, list_extractions(reading, "r1")[0].id)[0].is_voided
+        assert read_template(reading, "mof_expert").version == 1
+        assert [one.name for one in list_presets(reading)] == ["CO"]
+        assert find_report(reading, "r1") is not None
+    assert lab.settings.experience.k_role == 5
+
+
+def test_a_laboratory_of_events_is_read_when_it_is_opened(tmp_path: Path) -> None:
+    workspace = make_workspace(tmp_path / "old", {"lab": {}})
+    path = lab_file(workspace)
+    path.parent.mkdir(parents=True)
+    with sqlite3.connect(path) as old:
+        old.execute("CREATE TABLE alembic_version (version_num TEXT)")
+        old.execute("CREATE TABLE runs (id TEXT)")
+        names = ("seq", "id", "at", "by", "entity", "subject", "kind", "cause", "body")
+        old.execute(f"CREATE TABLE events ({', '.join(names[:-1])}, body JSON)")
+        for line in EVENTS:
+            event = json.loads(line)
+            event["body"] = json.dumps(event["body"])
+            old.execute(f"INSERT INTO events VALUES ({', '.join('?' * 9)})",
+                        [event[name] for name in names])  # fmt: skip
+    require_old_laboratory(open_laboratory(workspace))
+    require_old_laboratory(open_laboratory(workspace))
+
+
+NOWHERE = {"entity": "item", "kind": "joined", "subject": "x", "at": "", "by": "", "body": {}}
+
+
+def test_an_export_of_events_is_imported(tmp_path: Path) -> None:
+    lab = open_laboratory(make_workspace(tmp_path / "new", {"lab": {}}))
+    with pytest.raises(UsageError, match="of item 'x' does not follow"):
+        lab.store.restore([EVENTS[0], json.dumps(NOWHERE)])
+    assert lab.store.restore(EVENTS) == len(EVENTS)
+    require_old_laboratory(lab)
 
 
 def test_a_run_is_stored_whole_and_changes_by_version(lab: Laboratory) -> None:
@@ -142,11 +192,11 @@ def test_a_run_is_stored_whole_and_changes_by_version(lab: Laboratory) -> None:
 
 
 def test_what_fails_in_a_transaction_leaves_nothing_of_it(lab: Laboratory) -> None:
-    before = projections(lab)
+    before = stored(lab)
     with pytest.raises(UsageError, match="already"), lab.store.writing(AT, "ana") as writing:
         add_product(writing, "H2")
         add_product(writing, "c2h4")
-    assert projections(lab) == before
+    assert stored(lab) == before
 
 
 def test_products_are_told_apart_by_version(lab: Laboratory) -> None:
@@ -167,22 +217,10 @@ def test_a_preset_is_called_after_its_products(lab: Laboratory) -> None:
         assert save_preset(writing, ids, "mine").name == "mine"
 
 
-def test_the_newest_migration_is_the_one_that_is_wanted() -> None:
-    from alembic.config import Config
-    from alembic.script import ScriptDirectory
-
-    import rag_assets.lab.store.migrations as migrations
-
-    config = Config()
-    config.set_main_option("script_location", str(Path(migrations.__file__).parent))
-    assert ScriptDirectory.from_config(config).get_current_head() == HEAD
-
-
 def test_a_store_of_another_version_is_refused_and_a_broken_one(lab: Laboratory) -> None:
-    lab.store.close()
     with sqlite3.connect(lab.store.path) as connection:
-        connection.execute("UPDATE alembic_version SET version_num = '9999'")
-    with pytest.raises(DamagedFileError, match="A newer version wrote it"):
+        connection.execute("PRAGMA user_version = 9999")
+    with pytest.raises(DamagedFileError, match="A newer one wrote it"):
         open_laboratory(lab.workspace)
     for file in lab.store.path.parent.iterdir():
         file.write_bytes(b"no store at all" * 100)
@@ -258,8 +296,16 @@ def _item(lab: Laboratory) -> None:
         edit_item(writing, item.id, {"content": "Mine."})
 
 
-def _fold(lab: Laboratory) -> None:
-    lab.store.fold_anew()
+def count_statements(monkeypatch: Any, count: Callable[[], None]) -> None:
+    """Let `count` be called before each statement of each connection, BEGIN and COMMIT too."""
+    connect = sqlite3.connect
+
+    def traced(*given: Any, **more: Any) -> sqlite3.Connection:
+        connection = connect(*given, **more)
+        connection.set_trace_callback(lambda _: count())
+        return connection
+
+    monkeypatch.setattr(store.sqlite3, "connect", traced)
 
 
 def run_and_die(root: Path, work: Callable[[Laboratory], object], at: int) -> int:
@@ -269,13 +315,11 @@ def run_and_die(root: Path, work: Callable[[Laboratory], object], at: int) -> in
         lab = open_laboratory(Workspace.open(root))
         seen = iter(range(1_000_000))
 
-        def count(*_: object) -> None:
+        def count() -> None:
             if next(seen) == at:
                 os.kill(os.getpid(), signal.SIGKILL)
 
-        engine = lab.store._engine
-        event.listen(engine, "before_cursor_execute", count)
-        event.listen(engine, "commit", count)
+        count_statements(pytest.MonkeyPatch(), count)
         work(lab)
         os._exit(0)
     return os.waitpid(child, 0)[1]
@@ -290,7 +334,7 @@ def run_and_die(root: Path, work: Callable[[Laboratory], object], at: int) -> in
         _run,
         *(
             pytest.param(work, marks=pytest.mark.slow)
-            for work in (_feedback, _edit, _withdraw, _item, _fold)
+            for work in (_feedback, _edit, _withdraw, _item)
         ),
     ],
 )
@@ -301,7 +345,7 @@ def test_a_kill_in_any_statement_leaves_all_or_nothing(
     heads = kill_everywhere(lab, work)
     # Before the commit there is nothing of it, after it everything, and never a part.
     assert len(heads) > 5
-    assert len(set(heads)) == (1 if work is _fold else 2)
+    assert len(set(heads)) == 2
 
 
 @pytest.mark.slow
@@ -309,12 +353,12 @@ def test_a_kill_while_an_export_is_imported_leaves_all_or_nothing(
     lab: Laboratory, tmp_path: Path
 ) -> None:
     fill(lab)
-    lines = list(export_events(lab.store))
+    lines = list(lab.store.export())
     other = open_laboratory(make_workspace(tmp_path / "other", {"lab": {}}))
-    heads = kill_everywhere(other, lambda empty: import_events(empty.store, lines))
-    assert set(heads) == {0, len(lines)}
+    heads = kill_everywhere(other, lambda empty: empty.store.restore(lines))
+    assert len(set(heads)) == 2
     assert len(heads) > len(lines)
-    assert projections(other) == projections(lab)
+    assert stored(other) == stored(lab)
 
 
 @pytest.mark.slow
@@ -327,7 +371,7 @@ def test_a_kill_while_a_sheet_is_imported_is_made_good_by_importing_it_again(
         "Cu,Mo,1:1,glycine,3,7,Ethylene rose.\nCu,Zn,1:1,glycine,2,5,Ethylene fell.\n",
         encoding="utf-8",
     )
-    found = read_sheet(sheet, PRODUCTS, lab.workspace.settings.parse)
+    found = read_sheet(sheet.name, sheet.read_bytes(), PRODUCTS, lab.workspace.settings.parse)
     assert len(found.experiments) == 2
 
     def read_in(into: Laboratory) -> None:
@@ -363,26 +407,21 @@ def kill_everywhere(
         then: is done after each kill, when the store was looked at.
 
     Returns:
-        The newest event after each kill, and at last after the whole of it.
+        The newest change after each kill, and at last after the whole of it.
     """
-    lab.store.close()
     kept = {path.name: path.read_bytes() for path in lab.store.path.parent.iterdir()}
-    before, ended, heads = projections(lab), signal.SIGKILL.value, list[int]()
-    lab.store.close()
+    before, ended, heads = stored(lab), signal.SIGKILL.value, list[int]()
     while ended:
         for path in lab.store.path.parent.iterdir():
             path.unlink()
         for name, data in kept.items():
             (lab.store.path.parent / name).write_bytes(data)
         ended = run_and_die(lab.workspace.root, work, len(heads))
-        after = projections(lab)
-        lab.store.fold_anew()
-        assert projections(lab) == after, len(heads)
+        after = stored(lab)
         with lab.store.reading() as reading:
             heads.append(reading.head())
         assert heads[-1] > heads[0] or after == before, len(heads)
         then(lab)
-        lab.store.close()
     assert heads == sorted(heads)
     return heads
 
@@ -397,25 +436,22 @@ def test_a_kill_while_a_laboratory_is_made_leaves_one_that_can_be_made(tmp_path:
         if child == 0:
             seen = iter(range(1_000_000))
 
-            def count(*_: object, seen: Iterator[int] = seen, at: int = at) -> None:
+            def count(seen: Iterator[int] = seen, at: int = at) -> None:
                 if next(seen) == at:
                     os.kill(os.getpid(), signal.SIGKILL)
 
-            event.listen(Engine, "before_cursor_execute", count)
-            event.listen(Engine, "commit", count)
+            count_statements(pytest.MonkeyPatch(), count)
             open_laboratory(workspace)
             os._exit(0)
         ended = os.waitpid(child, 0)[1]
         lab = open_laboratory(workspace)
         put_run(lab, "r1")
-        lab.store.close()
         at += 1
     assert at > 20
 
 
 def test_who_waits_too_long_is_told(lab: Laboratory, monkeypatch: pytest.MonkeyPatch) -> None:
-    lab.store.close()
-    monkeypatch.setattr(migrating, "BUSY_MILLISECONDS", 1)
+    monkeypatch.setattr(store, "BUSY_SECONDS", 0.001)
     with sqlite3.connect(lab.store.path, isolation_level=None) as other:
         other.execute("BEGIN IMMEDIATE")
         with pytest.raises(LockedError, match="another process has been writing"):
@@ -424,24 +460,32 @@ def test_who_waits_too_long_is_told(lab: Laboratory, monkeypatch: pytest.MonkeyP
             assert reading.head() == 5
 
 
-def test_a_full_disk_is_told_as_one_and_what_was_there_stays(lab: Laboratory) -> None:
-    before = projections(lab)
-    with lab.store.writing(AT, "ana") as writing:
+def test_a_full_disk_is_told_as_one_and_what_was_there_stays(
+    lab: Laboratory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = stored(lab)
+    connect = sqlite3.connect
+
+    def full(*given: Any, **more: Any) -> sqlite3.Connection:
+        connection = connect(*given, **more)
+        (pages,) = connection.execute("PRAGMA page_count").fetchone()
         # As few pages as there are: the next one is refused as a full disk refuses it.
-        pages = writing.connection.exec_driver_sql("PRAGMA page_count").scalar_one()
-        writing.connection.exec_driver_sql(f"PRAGMA max_page_count = {pages}")
+        connection.execute(f"PRAGMA max_page_count = {pages}")
+        return connection
+
+    monkeypatch.setattr(store.sqlite3, "connect", full)
     with pytest.raises(DiskFullError, match="no room left"):
         put_run(lab, "big", request={"text": "x" * 1_000_000})
-    lab.store.close()
-    assert projections(lab) == before
+    monkeypatch.undo()
+    assert stored(lab) == before
 
 
 def test_a_value_that_json_does_not_know_is_refused(lab: Laboratory) -> None:
     with (
-        pytest.raises(UsageError, match="holds a value that JSON does not know"),
+        pytest.raises(UsageError, match="not one that JSON knows"),
         lab.store.writing(AT, "ana") as writing,
     ):
-        writing.append(Draft("item", "m", "created", {"content": float("nan")}))
+        writing.change("item", "m", "created", {"content": float("nan")})
 
 
 _LOADED = """
@@ -479,7 +523,7 @@ def test_a_workspace_without_the_section_loads_nothing_of_it(tmp_path: Path) -> 
 def test_the_store_is_on_disk_before_a_write_returns(lab: Laboratory) -> None:
     with lab.store.reading() as reading:
         pragmas = {
-            name: reading.connection.exec_driver_sql(f"PRAGMA {name}").scalar()
+            name: reading.connection.execute(f"PRAGMA {name}").fetchone()[0]
             for name in ("journal_mode", "synchronous", "foreign_keys")
         }
     assert pragmas == {"journal_mode": "wal", "synchronous": 2, "foreign_keys": 1}

@@ -9,37 +9,34 @@ from typing import Any
 
 import pytest
 
-from rag_assets.lab import (
-    DEFAULT_TEMPLATE,
+from rag_assets.lab import teaching
+from rag_assets.lab.experience import DEFAULT_TEMPLATE, list_templates, save_template
+from rag_assets.lab.feedback import Strategy
+from rag_assets.lab.laboratory import (
     Laboratory,
-    Strategy,
+    open_laboratory,
+    read_lab_settings,
+    save_lab_settings,
+)
+from rag_assets.lab.queue import parse_request, submit_request, trace_file, work
+from rag_assets.lab.showing import (
+    TraceStep,
+    events_after,
+    read_queue,
+    render_run,
+    trace_tree,
+    view_run,
+)
+from rag_assets.lab.teaching import (
     compare_again,
     feedback_page,
     give_feedback,
     learn_again,
     list_history,
-    list_templates,
-    open_laboratory,
     preview_comparison,
-    read_lab_settings,
-    save_lab_settings,
-    save_template,
-    teaching,
     withdraw_feedback,
 )
-from rag_assets.lab.orchestrating import read_trace
-from rag_assets.lab.queueing import (
-    TraceStep,
-    events_after,
-    parse_request,
-    read_queue,
-    render_run,
-    submit_request,
-    trace_file,
-    trace_tree,
-    view_run,
-    work,
-)
+from rag_assets.lab.trace import read_trace
 from rag_assets.model import ChangedMeanwhileError, UsageError
 from rag_assets.workspace import Workspace
 from rag_assets_tests.lab.bases import make_bases
@@ -62,7 +59,6 @@ def made(tmp_path: Path, library: Path) -> Iterator[Laboratory]:
     submit_request(lab, request, at=AT, by="ana")
     work(lab, now=lambda: AT, clock=lambda: 0.0)
     yield lab
-    lab.store.close()
 
 
 @pytest.fixture
@@ -71,7 +67,6 @@ def lab(tmp_path: Path) -> Iterator[Laboratory]:
     for name in ("r1", "r2", "r3"):
         put_run(opened, name)
     yield opened
-    opened.store.close()
 
 
 def give(lab: Laboratory, run_id: str, score: float = 7.0, **more: Any) -> Any:
@@ -265,7 +260,6 @@ def test_settings_are_saved_over_the_file_with_versions_and_taken_back(lab: Labo
     assert again.version == 1
     save_lab_settings(lab, {"experience.k_role": None}, at=AT, by="ana", seen=1)
     assert lab.settings.experience.k_role == 3
-    lab.store.fold_anew()
     with lab.store.reading() as reading:
         assert read_lab_settings(reading).values == {
             "recipes.rules": [{"tell": "No lead.", "field": "M2", "none_of": ["Pb"]}]

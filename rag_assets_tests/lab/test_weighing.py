@@ -5,11 +5,11 @@ from collections.abc import Sequence
 import pytest
 
 from rag_assets.judging import Judgement, PassageText, Scorer, Thresholds
-from rag_assets.lab.orchestrating import collecting
-from rag_assets.lab.orchestrating.naming import Named
-from rag_assets.lab.orchestrating.weighing import PROGRAM_CHECK
-from rag_assets.lab.queueing import render_run, replay_trace
-from rag_assets.lab.store import Ground
+from rag_assets.lab import collecting
+from rag_assets.lab.chemistry import Named
+from rag_assets.lab.runs import Ground
+from rag_assets.lab.showing import render_run, replay_trace
+from rag_assets.lab.weighing import PROGRAM_CHECK
 from rag_assets.llm import ChatRequest
 from rag_assets.model import ConfigurationError
 from rag_assets.settings import ScorerName

@@ -136,7 +136,6 @@ OWNERS = {
         "cli/options.py",
         "cli/lab_experience.py:template",
         "cli/lab_import.py:lab_import",
-        "lab/importing/sheet.py:_rows",
         "previewing/source.py",
     },
     "models, in a cache of the machine": {
@@ -161,25 +160,19 @@ OWNERS = {
     "what a laboratory remembers, which nothing rebuilds": {
         "cli/lab_runs.py:lab_show",
         "desk/laboratory/runs.py:export_trace",
-        "lab/queueing/viewing.py",
-        "lab/orchestrating/tracing.py",
-        "lab/queueing/places.py",
-        "lab/queueing/replaying.py",
-        "lab/queueing/working.py",
-        "lab/store/store.py",
+        "lab/queue.py",
+        "lab/showing.py",
+        "lab/store.py",
+        "lab/trace.py",
         "tracing/laboratory_tables.py",
         "tracing/recipes.py",
         "running/laboratories.py",
     },
     "a person's requests for recipes": {
-        "lab/queueing/files.py",
         "sensors/lab.py",
     },
-    "a file that a person sent, until it is read": {
-        "desk/laboratory/brought.py",
-    },
     "configuration": {
-        "lab/opening.py:init_laboratory",
+        "lab/laboratory.py:init_laboratory",
         "llm/scripted.py",
         "retrieval/weights.py",
     },

@@ -8,20 +8,13 @@ import pytest
 from click.testing import CliRunner
 
 from rag_assets.cli.main import build_cli
-from rag_assets.lab import (
-    Ground,
-    Laboratory,
-    Run,
-    Strategy,
-    add_product,
-    give_feedback,
-    list_items,
-    open_laboratory,
-    read_run,
-    record_run,
-    withdraw_feedback,
-)
-from rag_assets.lab.queueing import parse_request, submit_request, trace_file, work
+from rag_assets.lab.experience import list_items
+from rag_assets.lab.feedback import Strategy
+from rag_assets.lab.laboratory import Laboratory, open_laboratory
+from rag_assets.lab.products import add_product
+from rag_assets.lab.queue import parse_request, submit_request, trace_file, work
+from rag_assets.lab.runs import Ground, Run, list_runs, record_run
+from rag_assets.lab.teaching import give_feedback, withdraw_feedback
 from rag_assets.model import UsageError
 from rag_assets.tracing import Chain, Step, open_sql, render_chain, render_overview, trace
 from rag_assets.workspace import Workspace
@@ -36,7 +29,6 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     lab = open_laboratory(workspace)
     submit_request(lab, parse_request({"text": "Ethylene from CO2."}), at=AT, by="ana")
     work(lab, now=lambda: AT, clock=lambda: 0.0)
-    lab.store.close()
     return workspace.root
 
 
@@ -47,7 +39,7 @@ def lab(made: Path, tmp_path: Path) -> Laboratory:
 
 def the_run(lab: Laboratory) -> Run:
     with lab.store.reading() as reading:
-        return read_run(reading, next(iter(reading.streams("run"))))[0]
+        return list_runs(reading)[0][0]
 
 
 def step(chain: Chain, kind: str) -> Step:
@@ -84,7 +76,6 @@ def test_every_ground_of_a_recipe_leads_to_the_bytes(lab: Laboratory) -> None:
 
 def test_the_command_prints_it_and_the_page_of_a_run_leads_there(lab: Laboratory) -> None:
     run = the_run(lab)
-    lab.store.close()
 
     def rag(*arguments: str) -> str:
         given = ["--workspace", str(lab.workspace.root), *arguments]

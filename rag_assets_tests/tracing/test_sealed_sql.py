@@ -11,7 +11,7 @@ import pytest
 from rag_assets.auditing import audit_citations
 from rag_assets.auditing.claims import audit_claims
 from rag_assets.evidence import Question, ask
-from rag_assets.lab import init_laboratory
+from rag_assets.lab.laboratory import init_laboratory
 from rag_assets.model import UsageError
 from rag_assets.publishing.catalogue import catalogue_name
 from rag_assets.storage import current_folder

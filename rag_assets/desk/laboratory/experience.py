@@ -10,7 +10,7 @@ from starlette.responses import RedirectResponse, Response
 from rag_assets.desk.laboratory.shared import LabOf, OpenLab, seen_of, status_of, texts_of
 from rag_assets.desk.rendering import page
 from rag_assets.desk.state import FormOf, text_of
-from rag_assets.lab import (
+from rag_assets.lab.experience import (
     KINDS,
     ROLES,
     Item,
@@ -20,9 +20,9 @@ from rag_assets.lab import (
     edit_log,
     find_item,
     list_items,
-    recall,
     restore_item,
 )
+from rag_assets.lab.recall import recall
 from rag_assets.model import RagError, UsageError
 
 router = APIRouter(prefix="/experience")

@@ -18,22 +18,24 @@ from rag_assets.desk.laboratory.shared import (
 )
 from rag_assets.desk.rendering import page, say
 from rag_assets.desk.state import FormOf, text_of
-from rag_assets.lab import (
+from rag_assets.lab.feedback import (
     Comparison,
     FeedbackForm,
-    FeedbackPage,
     Strategy,
-    feedback_page,
     fractions,
-    give_feedback,
-    learn_again,
     list_feedback,
-    list_history,
-    preview_comparison,
     signature,
-    withdraw_feedback,
 )
 from rag_assets.lab.recipes import formula
+from rag_assets.lab.teaching import (
+    FeedbackPage,
+    feedback_page,
+    give_feedback,
+    learn_again,
+    list_history,
+    preview_comparison,
+    withdraw_feedback,
+)
 from rag_assets.model import ChangedMeanwhileError, RagError, UsageError
 
 router = APIRouter(prefix="/runs/{run_id}/feedback")

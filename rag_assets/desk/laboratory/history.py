@@ -1,46 +1,25 @@
-"""All feedback as a table and as files; experiments of before from a sheet, seen before stored."""
+"""All feedback as a table and as files; experiments of before from a sheet."""
 
-from dataclasses import dataclass
-from pathlib import Path
+from pathlib import PurePosixPath
 
-from fastapi import APIRouter, HTTPException, Request
-from starlette.datastructures import FormData, UploadFile
-from starlette.responses import RedirectResponse, Response
+from fastapi import APIRouter, Request
+from starlette.datastructures import UploadFile
+from starlette.responses import Response
 
 from rag_assets.desk.jobs import Job
-from rag_assets.desk.laboratory.shared import LabOf, OpenLab, download, status_of
+from rag_assets.desk.laboratory.shared import LabOf, download, status_of
 from rag_assets.desk.laboratory.sheets import to_csv, to_xlsx
 from rag_assets.desk.rendering import page, say
 from rag_assets.desk.state import FormOf, text_of
-from rag_assets.lab import (
-    FIELDS,
-    HistoryRow,
-    Understood,
-    import_experiments,
-    list_history,
-    list_products,
-    read_sheet,
-)
+from rag_assets.lab.importing import import_experiments, read_sheet
+from rag_assets.lab.products import list_products
 from rag_assets.lab.recipes import formula
-from rag_assets.model import Cell, RagError, UsageError
+from rag_assets.lab.teaching import HistoryRow, list_history
+from rag_assets.model import Cell, RagError
 
 router = APIRouter(prefix="/history")
 KIND = "import"
 _XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
-
-
-@dataclass(frozen=True)
-class Said:
-    """What a person says of a sheet: its name, headers by field, headers of new products."""
-
-    sheet: str = ""
-    columns: tuple[tuple[str, str], ...] = ()
-    products: str = ""
-
-    @property
-    def by_field(self) -> dict[str, str]:
-        """The header of each field that was said."""
-        return {name: header for name, header in self.columns if header.strip()}
 
 
 @router.get("")
@@ -75,39 +54,30 @@ def as_xlsx(open_lab: LabOf) -> Response:
 @router.get("/import")
 def choose(request: Request) -> Response:
     """Ask for a sheet."""
-    return page(request, "lab/import.html", trouble="")
+    return page(request, "lab/import.html", understood=None, trouble="")
 
 
 @router.post("/import")
 async def bring(request: Request, open_lab: LabOf, form: FormOf) -> Response:
-    """Take a sheet and lead to what is understood of it; nothing is stored."""
+    """Show what is understood of a sheet, or store it."""
     brought = form.get("file")
     if not isinstance(brought, UploadFile) or not brought.filename:
         trouble = say(request, "Choose a file first.")
-        return page(request, "lab/import.html", 400, trouble=trouble)
+        return page(request, "lab/import.html", 400, understood=None, trouble=trouble)
+    name = PurePosixPath(brought.filename.replace("\\", "/")).name
+    with open_lab.lab.store.reading() as reading:
+        known = [one.name for one in list_products(reading)]
+    sheet = text_of(form, "sheet").strip() or None
     try:
-        key = open_lab.brought.keep(brought.filename, await brought.read())
-    except UsageError as error:
-        return page(request, "lab/import.html", 400, trouble=str(error))
-    return RedirectResponse(f"/lab/history/import/{key}", 303)
-
-
-@router.get("/import/{key}")
-def look(request: Request, open_lab: LabOf, key: str) -> Response:
-    """Show what is understood of a sheet."""
-    return _understood_page(request, open_lab, key, Said())
-
-
-@router.post("/import/{key}")
-def store(request: Request, open_lab: LabOf, key: str, form: FormOf) -> Response:
-    """Look again by what is said of the columns, or store what is understood."""
-    said = _said(form)
+        understood = read_sheet(
+            name, await brought.read(), known, open_lab.lab.workspace.settings.parse, sheet
+        )
+    except RagError as error:
+        return page(
+            request, "lab/import.html", status_of(error), understood=None, trouble=str(error)
+        )
     if text_of(form, "do") != "store":
-        return _understood_page(request, open_lab, key, said)
-    try:
-        understood = _understand(open_lab, _path(open_lab, key), said)
-    except RagError:
-        return _understood_page(request, open_lab, key, said)
+        return page(request, "lab/import.html", understood=understood, trouble="")
     learn = bool(text_of(form, "learn"))
     begins = say(request, "The experiments are stored.")
 
@@ -119,41 +89,6 @@ def store(request: Request, open_lab: LabOf, key: str, form: FormOf) -> Response
         return "/lab/history"
 
     return open_lab.follow(KIND, work)
-
-
-def _understood_page(request: Request, open_lab: OpenLab, key: str, said: Said) -> Response:
-    path = _path(open_lab, key)
-    understood, trouble, status = None, "", 200
-    try:
-        understood = _understand(open_lab, path, said)
-    except RagError as error:
-        trouble, status = str(error), status_of(error)
-    return page(
-        request, "lab/understood.html", status, understood=understood, trouble=trouble, key=key,
-        said=said, file=path.name, fields=tuple(FIELDS),
-    )  # fmt: skip
-
-
-def _understand(open_lab: OpenLab, path: Path, said: Said) -> Understood:
-    with open_lab.lab.store.reading() as reading:
-        known = [one.name for one in list_products(reading)]
-    new = [line.strip() for line in said.products.splitlines() if line.strip()]
-    return read_sheet(
-        path, known, open_lab.lab.workspace.settings.parse, sheet=said.sheet or None,
-        columns=said.by_field, new_products=new,
-    )  # fmt: skip
-
-
-def _path(open_lab: OpenLab, key: str) -> Path:
-    path = open_lab.brought.find(key)
-    if path is None:
-        raise HTTPException(404, "This file is not kept any more: choose it again.")
-    return path
-
-
-def _said(form: FormData) -> Said:
-    columns = tuple((name, text_of(form, f"column-{name}")) for name in FIELDS)
-    return Said(text_of(form, "sheet").strip(), columns, text_of(form, "products"))
 
 
 def _cells(rows: list[HistoryRow]) -> list[list[Cell]]:

@@ -6,8 +6,8 @@ from starlette.responses import RedirectResponse, Response
 from rag_assets.desk.laboratory.shared import LabOf
 from rag_assets.desk.passages import read_passage
 from rag_assets.desk.rendering import page
-from rag_assets.lab import CITATION
-from rag_assets.lab.queueing import view_run
+from rag_assets.lab.experience import CITATION
+from rag_assets.lab.showing import view_run
 from rag_assets.model import PublicationError, UsageError
 
 router = APIRouter()

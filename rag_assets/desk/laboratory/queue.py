@@ -9,17 +9,17 @@ from starlette.responses import RedirectResponse, Response
 from rag_assets.desk.laboratory.shared import LabOf, OpenLab, number, status_of, whole_number
 from rag_assets.desk.rendering import page
 from rag_assets.desk.state import FormOf, text_of
-from rag_assets.lab import list_products
-from rag_assets.lab.orchestrating import ROLES
-from rag_assets.lab.queueing import (
+from rag_assets.lab.products import list_products
+from rag_assets.lab.prompts import ROLES
+from rag_assets.lab.queue import (
     MOST_RUNS,
     RecipeRequest,
     choose_policy,
     parse_request,
-    read_queue,
     submit_request,
 )
 from rag_assets.lab.recipes import formula
+from rag_assets.lab.showing import read_queue
 from rag_assets.model import ConfigurationError, RagError
 
 router = APIRouter()

@@ -8,25 +8,20 @@ from starlette.responses import RedirectResponse, Response
 from rag_assets.desk.laboratory.shared import LabOf, seen_of, texts_of
 from rag_assets.desk.rendering import page
 from rag_assets.desk.state import FormOf, text_of
-from rag_assets.lab import (
+from rag_assets.lab.experience import Delta, Item, delta_of, find_item, list_extractions
+from rag_assets.lab.feedback import (
     Comparison,
-    Delta,
     Entry,
     Figures,
-    Item,
-    Reading,
     Strategy,
-    compare_again,
-    delta_of,
     find_feedback,
-    find_item,
     find_report,
-    list_extractions,
-    list_history,
     outdated_parts,
-    product_names,
 )
+from rag_assets.lab.products import product_names
 from rag_assets.lab.recipes import formula
+from rag_assets.lab.store import Reading
+from rag_assets.lab.teaching import compare_again, list_history
 
 router = APIRouter(prefix="/runs/{run_id}/report")
 

@@ -12,26 +12,13 @@ from starlette.responses import RedirectResponse, Response
 from rag_assets.desk.laboratory.shared import LabOf, OpenLab, download
 from rag_assets.desk.rendering import page
 from rag_assets.desk.working import last_event
-from rag_assets.lab import (
-    Ground,
-    HistoryRow,
-    Recipe,
-    find_feedback,
-    find_report,
-    list_history,
-)
-from rag_assets.lab.orchestrating import SECTIONS
-from rag_assets.lab.queueing import (
-    RunView,
-    cancel_run,
-    events_after,
-    queue_again,
-    render_run,
-    replay_run,
-    trace_file,
-    view_run,
-)
+from rag_assets.lab.feedback import find_feedback, find_report
+from rag_assets.lab.queue import cancel_run, queue_again, trace_file
 from rag_assets.lab.recipes import FIELDS, formula
+from rag_assets.lab.runs import Ground, Recipe
+from rag_assets.lab.showing import RunView, events_after, render_run, replay_run, view_run
+from rag_assets.lab.teaching import HistoryRow, list_history
+from rag_assets.lab.trace import SECTIONS
 from rag_assets.model import RagError
 
 router = APIRouter(prefix="/runs/{run_id}")

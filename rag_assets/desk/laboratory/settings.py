@@ -17,20 +17,17 @@ from rag_assets.desk.laboratory.shared import (
 )
 from rag_assets.desk.rendering import page
 from rag_assets.desk.state import FormOf, text_of
-from rag_assets.lab import (
-    ROLES,
+from rag_assets.lab.experience import ROLES, list_templates, save_template
+from rag_assets.lab.laboratory import read_lab_settings, save_lab_settings
+from rag_assets.lab.products import (
     add_product,
     delete_preset,
     delete_product,
     list_presets,
     list_products,
-    list_templates,
-    read_lab_settings,
     rename_product,
     restore_product,
-    save_lab_settings,
     save_preset,
-    save_template,
 )
 from rag_assets.lab.recipes import FIELDS, show_rules
 from rag_assets.model import RagError

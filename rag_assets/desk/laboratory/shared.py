@@ -13,17 +13,12 @@ from starlette.datastructures import FormData
 from starlette.responses import RedirectResponse, Response
 
 from rag_assets.desk.jobs import Job
-from rag_assets.desk.laboratory.brought import BroughtSheets
 from rag_assets.desk.laboratory.worker import Worker
 from rag_assets.desk.state import Desk, DeskOf, text_of
-from rag_assets.lab import (
-    Laboratory,
-    Run,
-    Writing,
-    list_products,
-    open_laboratory,
-    read_run,
-)
+from rag_assets.lab.laboratory import Laboratory, open_laboratory
+from rag_assets.lab.products import list_products
+from rag_assets.lab.runs import Run, read_run
+from rag_assets.lab.store import Writing
 from rag_assets.model import ChangedMeanwhileError, RagError, UsageError
 
 # What ends so soon is answered at once; what takes longer is followed on a page of its own.
@@ -44,7 +39,6 @@ class OpenLab:
     def __init__(self, desk: Desk) -> None:
         self.desk = desk
         self.unsaved: dict[str, Unsaved] = {}
-        self.brought = BroughtSheets()
         self.worker = Worker(desk.jobs, lambda: self.lab, lambda: desk.library, self.now)
         self._lock = threading.Lock()
         self._lab: Laboratory | None = None
@@ -59,10 +53,7 @@ class OpenLab:
         """
         with self._lock:
             if self._lab is None or self._lab.workspace is not self.desk.workspace:
-                fresh = open_laboratory(self.desk.workspace)
-                if self._lab is not None:
-                    self._lab.store.close()
-                self._lab = fresh
+                self._lab = open_laboratory(self.desk.workspace)
             return self._lab
 
     @property
@@ -112,12 +103,8 @@ class OpenLab:
         threading.Thread(target=self._go_on, name="desk laboratory", daemon=True).start()
 
     def close(self) -> None:
-        """Let the work end, and close the store."""
-        self.brought.close()
+        """Let the work end."""
         self.worker.close()
-        with self._lock:
-            if self._lab is not None:
-                self._lab.store.close()
 
     def _go_on(self) -> None:
         try:

@@ -5,8 +5,8 @@ from starlette.responses import Response
 
 from rag_assets.desk.laboratory.shared import LabOf
 from rag_assets.desk.rendering import page
-from rag_assets.lab.orchestrating import SECTIONS
-from rag_assets.lab.queueing import view_run
+from rag_assets.lab.showing import view_run
+from rag_assets.lab.trace import SECTIONS
 
 router = APIRouter(prefix="/runs/{run_id}/trace")
 

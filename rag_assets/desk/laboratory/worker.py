@@ -5,8 +5,9 @@ import time
 from collections.abc import Callable
 
 from rag_assets.desk.jobs import Job, Jobs
-from rag_assets.lab import Laboratory, list_runs
-from rag_assets.lab.queueing import work
+from rag_assets.lab.laboratory import Laboratory
+from rag_assets.lab.queue import work
+from rag_assets.lab.runs import list_runs
 from rag_assets.retrieval import OpenedLibrary
 
 KIND = "recipes"

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from rag_assets.lab import Item, add_note
+from rag_assets.lab.experience import Item, add_note
 from rag_assets_tests.desk.laboratory.visits import HOSTILE, Visit, text_of
 from rag_assets_tests.lab.laboratories import AT, put_run
 

@@ -5,7 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from rag_assets.lab import find_feedback, save_preset, teaching
+from rag_assets.lab import teaching
+from rag_assets.lab.feedback import find_feedback
+from rag_assets.lab.products import save_preset
 from rag_assets.model import LanguageModelError
 from rag_assets_tests.desk.laboratory.visits import (
     HOSTILE,

@@ -13,16 +13,12 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from rag_assets.desk.catalogues import COOKIE, translations
-from rag_assets.lab import (
-    Laboratory,
-    add_note,
-    list_items,
-    list_products,
-    list_runs,
-    open_laboratory,
-    record_run,
-)
-from rag_assets.lab.queueing import events_after, read_queue, view_run, working
+from rag_assets.lab import queue as working
+from rag_assets.lab.experience import add_note, list_items
+from rag_assets.lab.laboratory import Laboratory, open_laboratory
+from rag_assets.lab.products import list_products
+from rag_assets.lab.runs import list_runs, record_run
+from rag_assets.lab.showing import events_after, read_queue, view_run
 from rag_assets.workspace import Workspace
 from rag_assets_tests.desk.browsing import hindrances, in_browser, open_desk
 from rag_assets_tests.desk.laboratory.test_runs import model_run
@@ -82,7 +78,6 @@ def opened(tmp_path_factory: pytest.TempPathFactory, library: Path) -> Iterator[
         patch.setattr(working, "_models", lambda lab, run: dict.fromkeys(roles, model))
         with open_desk(Workspace.open(root), "/lab") as (page, served):
             yield Opened(page, served, lab, gate)
-    lab.store.close()
 
 
 def test_from_a_request_to_what_was_learned_and_back(opened: Opened) -> None:

@@ -10,9 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from rag_assets.lab import Run, init_laboratory, open_laboratory, record_run
-from rag_assets.lab.queueing import parse_request, read_queue, submit_request, working
-from rag_assets.lab.queueing.places import worker_lock
+from rag_assets.lab import queue as working
+from rag_assets.lab.laboratory import init_laboratory, open_laboratory
+from rag_assets.lab.queue import parse_request, submit_request, worker_lock
+from rag_assets.lab.runs import Run, record_run
+from rag_assets.lab.showing import read_queue
 from rag_assets.storage import hold_lock
 from rag_assets.workspace import Workspace
 from rag_assets_tests.desk.laboratory.visits import (
@@ -137,7 +139,6 @@ def test_a_run_whose_process_died_is_marked_and_the_queue_goes_on(root: Path) ->
     dead, waits = submit_request(lab, parse_request({"text": ASKED, "n": 2}), at=AT, by="ana")
     with lab.store.writing(AT, "program") as writing:
         record_run(writing, dead.model_copy(update={"state": "running"}))
-    lab.store.close()
     # The desk goes on with what waits as soon as it opens.
     with visit_laboratory(root) as visited:
         opening = visited.see("/lab")

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from rag_assets.lab import Dropped, Ground, Modifier, Recipe, Run, record_run
-from rag_assets.lab.queueing import trace_file, view_run
-from rag_assets.lab.store import Support
+from rag_assets.lab.queue import trace_file
+from rag_assets.lab.runs import Dropped, Ground, Modifier, Recipe, Run, Support, record_run
+from rag_assets.lab.showing import view_run
 from rag_assets_tests.desk.laboratory.visits import HOSTILE, PRINTED, Visit, visit_laboratory
 from rag_assets_tests.lab.laboratories import AT, put_run, recipe, run_of
 
@@ -205,8 +205,8 @@ def test_what_is_stored_of_a_run_is_the_same_under_both_languages(root: Path) ->
             visited.give(run_id)
             with visited.lab.store.reading() as reading:
                 bodies = [
-                    (event.entity, event.kind, without_ids(event.body))
-                    for event in reading.all_events()
+                    (row["entity"], row["action"], without_ids(row["state"]))
+                    for row in reading.rows("changes")
                 ]
             trace = trace_file(visited.lab.workspace, visited.run(run_id)).read_bytes()
             exported = visited.get(f"/lab/runs/{run_id}/export.md").content

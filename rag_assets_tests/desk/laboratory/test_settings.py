@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from rag_assets.lab import Preset, Product, list_presets, list_products, read_template
+from rag_assets.lab.experience import read_template
+from rag_assets.lab.products import Preset, Product, list_presets, list_products
 from rag_assets_tests.desk.laboratory.visits import HOSTILE, Visit, text_of
 
 

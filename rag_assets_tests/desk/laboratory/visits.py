@@ -15,16 +15,10 @@ from fastapi.testclient import TestClient
 from httpx2 import Response
 
 from rag_assets.desk import Desk
-from rag_assets.lab import (
-    Item,
-    Laboratory,
-    Run,
-    add_product,
-    list_items,
-    list_products,
-    open_laboratory,
-    read_run,
-)
+from rag_assets.lab.experience import Item, list_items
+from rag_assets.lab.laboratory import Laboratory, open_laboratory
+from rag_assets.lab.products import add_product, list_products
+from rag_assets.lab.runs import Run, read_run
 from rag_assets.workspace import Workspace
 from rag_assets_tests.desk.served import visit
 from rag_assets_tests.lab.bases import make_bases
@@ -48,7 +42,6 @@ def make_library(root: Path) -> Path:
     with lab.store.writing(AT, "ana") as writing:
         for name in PRODUCTS:
             add_product(writing, name)
-    lab.store.close()
     return root
 
 
@@ -130,7 +123,6 @@ def visit_laboratory(root: Path) -> Iterator[Visit]:
         visited = Visit(client, lab)
         yield visited
         visited.wait()
-    lab.store.close()
 
 
 def request_form(**more: str) -> dict[str, str]:

@@ -1,0 +1,300 @@
+"""`policy: collect`: candidates and the sentences for and against them, as they were found.
+
+Without a language model nobody concludes anything: metals, a modifier and a ratio that passages or
+lessons of success name are put beside each other, in the order in which they were found, with the
+sentences that name them, word for word. What was asked for and what feedback rejected is heeded.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+
+from rag_assets.lab.chemistry import Named, find_carboxyl, name_parts
+from rag_assets.lab.differences import bearing_of
+from rag_assets.lab.engine import RunState
+from rag_assets.lab.recipes import ProposedRecipe, check_recipe
+from rag_assets.lab.runs import Dropped, Recipe
+from rag_assets.lab.trace import Revision, Source
+from rag_assets.model import UsageError
+
+COLLECT_NAME = "collect/3"
+WHAT_IT_IS = (
+    "Collected without a language model: candidates whose parts passages or lessons of success "
+    "name, in the order in which they were found, with sentences for and against. Nothing was "
+    "ranked or concluded, and nobody judged whether the parts fit."
+)
+_DEFAULT_RATIO = "1:1"
+# What is searched beside the request; both bases are asked each of them.
+_QUERIES = (
+    "TiO2 doped with two metals for photocatalytic CO2 reduction",
+    "carboxylic acid modifier in a MOF for CO2 reduction",
+)
+# Sentences of each bearing that a field shows, and candidates left out that are listed.
+_MOST_SENTENCES = 3
+_TOLD_DROPPED = 5
+# Characters of a sentence that a ground repeats; a statement has 600 at most.
+_MOST_QUOTED = 560
+# What a request does not want, up to where it goes on.
+_UNWANTED = re.compile(
+    r"\b(?:without|no|not|avoid(?:ing)?|except|excluding|other than|free of)\b"
+    r"(?:(?!\b(?:with|but|using|for|to|that|which)\b)[^.;:。；：])*"
+    r"|(?:不含|不用|不要|避免|无|除)[^,.;:，。；：但]*",
+    re.IGNORECASE,
+)
+# An acid that is to be made is no modifier.
+_TARGET = re.compile(
+    r"\b(?:for|to|into|towards?|of|make|produce)\s+(?:\w+\s+)?[\w-]+ic acid\b"
+    r"|\b[\w-]+ic acid(?=\s+(?:from|production|formation|selectiv|yield))",
+    re.IGNORECASE,
+)
+_Combination = tuple[str, str, str]
+
+
+@dataclass(slots=True)
+class _Found:
+    """Sources in the order of finding, what each names, and where a part was found first."""
+
+    sources: dict[str, Source] = field(default_factory=dict)
+    named: dict[str, Named] = field(default_factory=dict)
+    metals: dict[str, int] = field(default_factory=dict)
+    modifiers: dict[str, int] = field(default_factory=dict)
+    rejected: dict[frozenset[str], Source] = field(default_factory=dict)
+    praised: set[frozenset[str]] = field(default_factory=set)
+
+    def add(self, source: Source, text: str, *, is_lesson: bool = False) -> None:
+        if source.citation in self.sources:
+            return
+        place = len(self.sources)
+        self.sources[source.citation] = source
+        named = name_parts(text, everything=is_lesson)
+        # A sentence against a modifier need not tell of modifying.
+        everything = named if is_lesson else name_parts(text, everything=True)
+        self.named[source.citation] = Named(
+            named.metals, named.modifiers, named.ratios, everything.sentences
+        )
+        for metal in named.metals:
+            self.metals.setdefault(metal, place)
+        for modifier in named.modifiers:
+            self.modifiers.setdefault(modifier, place)
+
+    def describe(self) -> str:
+        """Say what was named, where it counts."""
+        metals = ", ".join(sorted(self.metals)) or "none"
+        modifiers = ", ".join(sorted(self.modifiers)) or "none"
+        return (
+            f"metals where doping is told of: {metals}; molecules with –COOH in sentences on "
+            f"modifying: {modifiers}"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """Parts that a request names, and those that it does not want."""
+
+    metals: frozenset[str]
+    modifiers: frozenset[str]
+    unwanted: frozenset[str]
+
+    @classmethod
+    def of(cls, text: str) -> "_Asked":
+        unwanted = name_parts(" ; ".join(m[0] for m in _UNWANTED.finditer(text)), everything=True)
+        wanted = name_parts(_TARGET.sub(" ", _UNWANTED.sub(" ", text)), everything=True)
+        return cls(
+            frozenset(wanted.metals), frozenset(wanted.modifiers),
+            frozenset((*unwanted.metals, *unwanted.modifiers)),
+        )  # fmt: skip
+
+    def refusal(self, one: _Combination) -> str:
+        """Return why a combination is not what was asked for; empty where it may be."""
+        unwanted = sorted(self.unwanted & set(one))
+        if unwanted:
+            return f"the request does not want {', '.join(unwanted)}"
+        metals = set(one[:2])
+        # Of one metal that is named the other is free; of several both are among them.
+        is_of_them = metals <= self.metals if len(self.metals) > 1 else self.metals <= metals
+        if self.metals and not is_of_them:
+            return f"the request names {', '.join(sorted(self.metals))}"
+        if self.modifiers and one[2] not in self.modifiers:
+            return f"the request names {', '.join(sorted(self.modifiers))}"
+        return ""
+
+
+def collect_recipes(state: RunState) -> tuple[list[Recipe], str]:
+    """Look into both bases and the experience, and put up what stands there.
+
+    Returns:
+        As many candidates as are wanted, in the order of finding; none where the sources do not
+        name enough. And what they were found to name.
+    """
+    found = _gather(state)
+    asked = _Asked.of(state.job.text)
+    recipes: list[Recipe] = []
+    dropped: list[Dropped] = []
+    for one in _combinations(found):
+        if len(recipes) == state.job.wanted:
+            break
+        why, citations = asked.refusal(one), tuple[str, ...]()
+        rejecting = found.rejected.get(frozenset(one))
+        if not why and rejecting is not None and frozenset(one) not in found.praised:
+            why = f"feedback speaks against it: {_content(rejecting)}"
+            citations = (rejecting.citation,)
+        try:
+            made = _recipe(state, found, one) if not why else None
+        except UsageError as error:
+            made, why = None, str(error)
+        if made is None:
+            dropped.append(Dropped(what=", ".join(one), why=why, citations=citations))
+            continue
+        state.propose(made, COLLECT_NAME)
+        recipes.append(made.model_copy(update={"rank": len(recipes) + 1}))
+    # What sources and feedback say counts before what was merely not asked for.
+    dropped.sort(key=lambda each: (not each.citations, each.why.startswith("the request")))
+    told = tuple(dropped[:_TOLD_DROPPED])
+    for each in told:
+        state.leave_out(each, None, COLLECT_NAME)
+    if len(recipes) < state.job.wanted:
+        left_out = "; ".join(f"{each.what}: {each.why}" for each in told)
+        return [], found.describe() + (f"; left out: {left_out}" if left_out else "")
+    recipes[0] = recipes[0].model_copy(update={"dropped": told})
+    return recipes, found.describe()
+
+
+def _gather(state: RunState) -> _Found:
+    found = _Found()
+    for tool in ("search_principles", "search_modulation"):
+        for query in (state.job.text, *_QUERIES):
+            seen = state.look(tool, {"query": query}, "1")
+            if isinstance(seen, str):
+                _risk(state, f"{tool} could not be asked: {seen}")
+                continue
+            for source in seen.sources:
+                found.add(source, source.text)
+    arguments = {"question": state.job.text, "role": "orchestrator"}
+    recalled = state.look("recall_experience", arguments, "1")
+    if isinstance(recalled, str):
+        _risk(state, f"experience could not be asked: {recalled}")
+        return found
+    for source in recalled.sources:
+        kind = source.found_by.get("kind")
+        made = name_parts(source.where, everything=True)
+        parts = frozenset((*made.metals, *made.modifiers))
+        if kind == "success" and source.found_by.get("well_scored"):
+            found.praised.add(parts)
+            # The recipe that was made stands in `where`: a lesson need not say it again.
+            found.add(source, f"{_content(source)}\n\n{source.where}", is_lesson=True)
+        elif kind == "failure":
+            found.rejected.setdefault(parts, source)
+            _risk(state, f"Lesson of failure: {_content(source)}", source.citation)
+    return found
+
+
+def _risk(state: RunState, said: str, *citations: str) -> None:
+    key = state.note.next_key("risks")
+    state.revise(Revision("append", "risks", key, said, citations, COLLECT_NAME))
+
+
+def _content(source: Source) -> str:
+    """Return what an item says, without what its template puts around it."""
+    return " ".join(str(source.found_by.get("content", source.text)).split())[:600]
+
+
+def _combinations(found: _Found) -> list[_Combination]:
+    """Return all of two metals and a modifier, each where its last part was found."""
+    made: list[tuple[tuple[int, int, int], _Combination]] = []
+    for first, second in combinations(found.metals, 2):
+        pair = max(found.metals[first], found.metals[second])
+        for modifier, place in found.modifiers.items():
+            one = (*_ordered(found, (first, second)), modifier)
+            made.append(((max(pair, place), pair, place), one))
+    return [one for _, one in sorted(made, key=lambda each: each[0])]
+
+
+def _ordered(found: _Found, metals: tuple[str, str]) -> tuple[str, str]:
+    """Return two metals as the first source that names both writes them."""
+    for named in found.named.values():
+        own = [metal for metal in named.metals if metal in metals]
+        if len(own) == len(metals):
+            return own[0], own[1]
+    return metals
+
+
+def _recipe(state: RunState, found: _Found, one: _Combination) -> Recipe:
+    first, second, modifier = one
+    ratio, cited = _ratio(found, (first, second))
+    grounds = [
+        *_grounds(found, "M1", first),
+        *_grounds(found, "M2", second),
+        *_grounds(found, "atomic_ratio", (first, second), cited),
+        *_grounds(found, "small_molecule_modifier", modifier),
+    ]
+    if not cited:
+        grounds.append({
+            "field": "atomic_ratio", "basis": "default",
+            "statement": f"No ratio of the two was recognised in what was found; {ratio} is "
+            "assumed.",
+        })  # fmt: skip
+    together = [
+        citation for citation, named in found.named.items()
+        if {first, second} <= set(named.metals) and modifier in named.modifiers
+    ]  # fmt: skip
+    said = f"Not found together in one source: {first}, {second}, {modifier}."
+    if together:
+        said = "All three parts are named there; whether of one catalyst, nobody read."
+    grounds.append({
+        "field": None, "basis": _basis(together) if together else "default", "statement": said,
+        "citations": together[:_MOST_SENTENCES],
+    })  # fmt: skip
+    proposed = ProposedRecipe.model_validate(
+        {
+            "M1": first, "M2": second, "atomic_ratio": ratio, "grounds": grounds,
+            "small_molecule_modifier": {"name": modifier},
+        }
+    )  # fmt: skip
+    # By its name alone: a trace must be made again anywhere.
+    return check_recipe(proposed, state.job.rules, lambda name, _: find_carboxyl(name, None))
+
+
+def _grounds(
+    found: _Found, named: str, part: str | tuple[str, str], among: Sequence[str] | None = None
+) -> Iterator[dict[str, object]]:
+    """Yield the sentences that name a part, a few of each bearing, each with what holds it."""
+    holding: dict[str, list[str]] = {}
+    for citation in found.sources if among is None else among:
+        sentences = found.named[citation].sentences
+        own = sentences.get(part) or (sentences.get(part[::-1]) if isinstance(part, tuple) else ())
+        for sentence in own or ():
+            holding.setdefault(sentence, []).append(citation)
+    # A heading states nothing where a sentence does.
+    stating = [each for each in holding if not each.startswith("#")] or list(holding)
+    counts: dict[str, int] = {}
+    for sentence in stating:
+        bearing = bearing_of(sentence)
+        counts[bearing] = counts.get(bearing, 0) + 1
+        if counts[bearing] <= _MOST_SENTENCES:
+            cited = holding[sentence]
+            yield {
+                "field": named, "basis": _basis(cited),
+                "statement": _quote(sentence), "citations": cited, "bearing": bearing,
+            }  # fmt: skip
+
+
+def _basis(citations: Sequence[str]) -> str:
+    return "evidence" if any(one.startswith("kb:") for one in citations) else "experience"
+
+
+def _quote(said: str) -> str:
+    """Return words between quotation marks; what is cut off is told behind them."""
+    if len(said) <= _MOST_QUOTED:
+        return f'"{said}"'
+    return f'"{said[:_MOST_QUOTED].rsplit(" ", 1)[0]}" …'
+
+
+def _ratio(found: _Found, metals: tuple[str, str]) -> tuple[str, list[str]]:
+    """Return the ratio that was found first, with the source."""
+    for citation, named in found.named.items():
+        if metals in named.ratios:
+            return named.ratios[metals], [citation]
+        if metals[::-1] in named.ratios:
+            return ":".join(reversed(named.ratios[metals[::-1]].split(":"))), [citation]
+    return _DEFAULT_RATIO, []

@@ -1,0 +1,537 @@
+"""What is shown of runs: the queue, one run with its trace and sources, checks, replays."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from rag_assets.evidence.replaying import Replay, first_difference
+from rag_assets.lab.chemistry import Carboxyl, find_carboxyl
+from rag_assets.lab.collecting import COLLECT_NAME, WHAT_IT_IS, collect_recipes
+from rag_assets.lab.engine import run_recipes
+from rag_assets.lab.experience import CITATION, list_items
+from rag_assets.lab.laboratory import Laboratory
+from rag_assets.lab.prompts import RunOutcome, job_from_json, prompt_hashes
+from rag_assets.lab.queue import attempt_of, is_worked_on, read_beat, trace_file
+from rag_assets.lab.recipes import (
+    OWN_WORDS,
+    ProposedRecipe,
+    Quoted,
+    check_recipe,
+    formula,
+    render_recipe,
+)
+from rag_assets.lab.runs import Ground, Run, list_runs, read_run
+from rag_assets.lab.trace import (
+    RunNote,
+    Source,
+    TraceWriter,
+    fold_note,
+    parse_trace,
+    read_trace,
+    sources_of,
+)
+from rag_assets.lab.worlds import RecordedLab
+from rag_assets.model import DamagedFileError, RecordingError, UsageError, count_of, hash_text
+from rag_assets.model.markdown import escape_inline
+
+# Of the run itself, whichever task was open when they came.
+_OF_THE_RUN = frozenset({"begun", "stopped", "weighed", "ended"})
+
+
+@dataclass(frozen=True, slots=True)
+class TraceStep:
+    """One event of a trace, with what happened within it.
+
+    Args:
+        seq: its number in the trace; the note as it stood then is `fold_note(events, seq)`.
+        kind: `begun`, `task`, `asked` (prompt and answer), `planned`, `called` (a look with what it
+            found), `noted`, `proposed`, `task_ended`, `task_failed`, `stopped`, `weighed`, `ended`.
+        title: one line for a reader.
+        event: all that was recorded: the prompt in `request.messages`, the answer in `turn.text`,
+            what a search found in `observed.sources`.
+        children: of a task its steps and tasks, in order.
+    """
+
+    seq: int
+    kind: str
+    title: str
+    event: Mapping[str, Any]
+    children: tuple["TraceStep", ...] = ()
+
+
+@dataclass(slots=True)
+class _Task:
+    event: Mapping[str, Any]
+    steps: "list[TraceStep | _Task]" = field(default_factory=list)
+
+
+def trace_tree(events: Iterable[Mapping[str, Any]]) -> tuple[TraceStep, ...]:
+    """Return the events of a trace, those of a task below it. A trace may break off anywhere."""
+    top: list[TraceStep | _Task] = []
+    path: list[_Task] = []
+    for event in events:
+        if event["kind"] == "weighed":
+            # What is noted of the result is of no task.
+            path.clear()
+        if event["kind"] in {"task_ended", "task_failed"}:
+            # A task that failed may have left others open within it.
+            while path and path.pop().event["number"] != event["number"]:
+                pass
+        is_of_the_run = event["kind"] in _OF_THE_RUN or not path
+        steps = top if is_of_the_run else path[-1].steps
+        if event["kind"] == "task":
+            task = _Task(event)
+            steps.append(task)
+            path.append(task)
+        else:
+            steps.append(_step(event))
+    return _closed(top)
+
+
+def _closed(steps: "Iterable[TraceStep | _Task]") -> tuple[TraceStep, ...]:
+    return tuple(
+        one if isinstance(one, TraceStep) else _step(one.event, _closed(one.steps)) for one in steps
+    )
+
+
+def _step(event: Mapping[str, Any], children: tuple[TraceStep, ...] = ()) -> TraceStep:
+    return TraceStep(event["seq"], event["kind"], _title(event), event, children)
+
+
+def _title(event: Mapping[str, Any]) -> str:  # noqa: C901, PLR0911, PLR0912 - a line each
+    """Return an event as one line for a reader."""
+    match event["kind"]:
+        case "begun":
+            return f"begun: {event['job']['text']}"
+        case "task":
+            return f"task {event['number']} for {event['role']}: {event['text']}"
+        case "asked":
+            wrong = event["turn"]["error"] or event["turn"]["fault"]
+            return f"{event['role']} was asked{f'; not usable: {wrong}' if wrong else ''}"
+        case "planned":
+            return f"next: {event['first']}. {event['thought']}"
+        case "called":
+            said = ", ".join(f'"{value}"' for value in event["arguments"].values() if value != "")
+            observed = event["observed"]
+            if observed is None:
+                return f"{event['tool']} {said}: failed: {event['error']}"
+            found = count_of(len(observed["sources"]) + len(observed["lines"]), "result")
+            return f"{event['tool']} {said}: {found}"
+        case "noted":
+            return f"note: {event['op']} {event['key']} in {event['section']}: {event['text']}"
+        case "proposed":
+            return f"{event['by']} proposed {event['key']}"
+        case "task_ended":
+            return f"task {event['number']} ended: {event['thought']}"
+        case "task_failed":
+            return f"task {event['number']} failed: {event['why']}"
+        case "stopped":
+            return f"stopped: {event['why']}"
+        case "weighed":
+            counted = Counter(one["verdict"].replace("_", " ") for one in event["verdicts"])
+            told = ", ".join(f"{count} {verdict}" for verdict, count in sorted(counted.items()))
+            return f"grounds were held against their sources: {told}"
+        case _:
+            reason = f": {event['reason']}" if event["reason"] else ""
+            return f"ended by {event['ended_by']}{reason}"
+
+
+_NOT_OVER = frozenset({"queued", "running"})
+
+
+@dataclass(frozen=True, slots=True)
+class Worker:
+    """The process that works on the queue: its last sign of life, ISO 8601, and its run."""
+
+    pid: int
+    run: str
+    at: str
+
+
+@dataclass(frozen=True, slots=True)
+class QueueState:
+    """All runs, the oldest first, and who works on them.
+
+    Args:
+        worker: None where nobody works: runs that are `running` then have died.
+        is_worked_on: whether a process works, even before its first sign of life.
+    """
+
+    runs: tuple[Run, ...]
+    worker: Worker | None
+    is_worked_on: bool
+
+
+@dataclass(frozen=True)
+class RunView:
+    """One run with its trace.
+
+    Args:
+        version: of the run's record.
+        events: of the trace of its last attempt, as far as it goes.
+        fault: why there is no trace where there should be one; the recipes are there all the same.
+    """
+
+    run: Run
+    version: int
+    events: tuple[Mapping[str, Any], ...]
+    fault: str = ""
+
+    @cached_property
+    def note(self) -> RunNote:
+        """The RunNote at the end."""
+        return fold_note(self.events)
+
+    def note_at(self, seq: int) -> RunNote:
+        """Return the RunNote after the event of that number."""
+        return fold_note(self.events, seq)
+
+    @cached_property
+    def sources(self) -> dict[str, Source]:
+        """Every passage and item that the run was shown, by citation, with its text."""
+        return sources_of(self.events)
+
+    @cached_property
+    def tree(self) -> tuple[TraceStep, ...]:
+        """The trace, the steps of each task below it."""
+        return trace_tree(self.events)
+
+    @property
+    def apart(self) -> tuple[tuple[int, Ground], ...]:
+        """Rank of the recipe and ground: said in another language than the source, not certain."""
+        return tuple(
+            (recipe.rank, ground)
+            for recipe in self.run.recipes
+            for ground in recipe.grounds
+            if ground.stands_apart
+        )
+
+    def quote_of(self, ground: Ground) -> str:
+        """Return the words of a ground's source: those that decide, else all that was shown."""
+        if ground.support is not None and ground.support.quote:
+            return ground.support.quote
+        shown = (self.sources[one].text for one in ground.citations if one in self.sources)
+        return next(shown, "")
+
+
+@dataclass(frozen=True, slots=True)
+class Following:
+    """What happened in a run since an event.
+
+    Args:
+        run: as it stands now.
+        attempt: which of its attempts the events are of: another one begins at 1 again.
+        last_seq: the number of the last event that there is.
+        is_over: whether nothing more will come.
+    """
+
+    run: Run
+    attempt: int
+    events: tuple[Mapping[str, Any], ...]
+    last_seq: int
+    is_over: bool
+
+
+def read_queue(lab: Laboratory) -> QueueState:
+    """Return all runs with who works on them; experiments of before are among the runs."""
+    is_at_work = is_worked_on(lab.workspace)
+    beat = read_beat(lab.workspace) if is_at_work else None
+    with lab.store.reading() as reading:
+        runs = tuple(run for run, _ in list_runs(reading))
+    worker = Worker(beat["pid"], beat["run"], beat["at"]) if beat is not None else None
+    return QueueState(runs, worker, is_at_work)
+
+
+def view_run(lab: Laboratory, run_id: str) -> RunView:
+    """Return a run with its trace.
+
+    Raises:
+        UsageError: there is no such run.
+    """
+    with lab.store.reading() as reading:
+        run, version = read_run(reading, run_id)
+    path = trace_file(lab.workspace, run)
+    # Of a run that works, as far as it is.
+    is_there = run.trace is not None or (run.state == "running" and path.is_file())
+    if not is_there:
+        return RunView(run, version, ())
+    try:
+        return RunView(run, version, tuple(read_trace(path)))
+    except DamagedFileError as error:
+        # Its recipes stand in the store: after an import elsewhere they are all that there is.
+        return RunView(run, version, (), str(error))
+
+
+def events_after(lab: Laboratory, run_id: str, seq: int = 0) -> Following:
+    """Return what happened in a run since the event of number `seq`; all of it with 0.
+
+    Raises:
+        UsageError: there is no such run.
+        DamagedFileError: its trace cannot be read.
+    """
+    with lab.store.reading() as reading:
+        run, _ = read_run(reading, run_id)
+    path = trace_file(lab.workspace, run)
+    text = path.read_text(encoding="utf-8") if path.is_file() else ""
+    # A line that is being written is not looked at before it ends.
+    events = tuple(parse_trace(text[: text.rfind("\n") + 1], str(path)))
+    new = tuple(event for event in events if event["seq"] > seq)
+    return Following(run, attempt_of(run), new, len(events), run.state not in _NOT_OVER)
+
+
+_NOT_ENDED = {"queued": "It waits in the queue.", "running": "It is being worked on."}
+_SHOWN = ("decisions", "evidence", "risks", "questions")
+
+
+def render_run(run: Run, events: Sequence[Mapping[str, Any]], fault: str = "") -> str:
+    """Return a run as Markdown.
+
+    Args:
+        events: of its trace; none where there is no trace.
+        fault: why there is none where there should be one.
+    """
+    note = fold_note(events)
+    quotes = _quotes(run, note, events)
+    return "\n".join(_lines(run, note, quotes, events, fault)).rstrip() + "\n"
+
+
+def _lines(
+    run: Run,
+    note: RunNote,
+    quotes: Mapping[str, Quoted],
+    events: Sequence[Mapping[str, Any]],
+    fault: str,
+) -> Iterator[str]:
+    yield f"# {escape_inline(str(run.request.get('text', run.id)))}"
+    yield ""
+    reason = f" ({escape_inline(run.reason)})" if run.reason else ""
+    came = "imported" if run.kind == "imported" else "asked for"
+    yield f"Run {run.id}: **{run.state}**{reason}, {came} {run.created_at}."
+    yield _made_by(run, events)
+    if fault:
+        yield ""
+        yield f"Its trace cannot be shown: {escape_inline(fault)}"
+    if run.recipes:
+        yield ""
+        if run.kind == "collect":
+            yield f"## {count_of(len(run.recipes), 'candidate')}, as found: not ranked"
+        else:
+            order = ", best first" if run.is_ranked_by_model else ""
+            yield f"## {count_of(len(run.recipes), 'recipe')}{order}"
+        yield ""
+        for recipe in run.recipes:
+            yield from render_recipe(recipe, quotes, is_own_words=run.is_ranked_by_model)
+        yield from _left_out(run, quotes)
+    else:
+        yield from _proposed(events)
+    told = {ground.statement for recipe in run.recipes for ground in recipe.grounds}
+    for section in _SHOWN:
+        # What stands at a recipe is not said again.
+        entries = [e for e in note.entries(section) if e.text not in told]  # type: ignore[arg-type]
+        if entries:
+            yield f"## {section.capitalize()}"
+            yield ""
+            for entry in entries:
+                said = f" *({OWN_WORDS})*" if entry.is_own_words else ""
+                yield f"- {escape_inline(entry.text)}{_cited(entry.citations, quotes)}{said}"
+            yield ""
+    if quotes:
+        yield "## Sources"
+        yield ""
+        yield f"`rag trace {run.id}` leads from each ground to the bytes of the file."
+        yield ""
+        for citation, quote in quotes.items():
+            yield f"{quote.number}. {escape_inline(quote.where)} `{citation}`"
+            yield f"   > {escape_inline(quote.beginning)}"
+
+
+def _left_out(run: Run, quotes: Mapping[str, Quoted]) -> Iterator[str]:
+    dropped = [one for recipe in run.recipes for one in recipe.dropped]
+    if dropped:
+        said = f" ({OWN_WORDS})" if run.is_ranked_by_model else ""
+        yield f"## Considered and left out{said}"
+        yield ""
+        for one in dropped:
+            cited = _cited(one.citations, quotes)
+            yield f"- {escape_inline(one.what)}: {escape_inline(one.why)}{cited}"
+        yield ""
+
+
+def _made_by(run: Run, events: Sequence[Mapping[str, Any]]) -> str:
+    if run.kind == "imported":
+        return "An experiment of before; nobody proposed it."
+    if run.state in _NOT_ENDED:
+        return _NOT_ENDED[run.state]
+    if not events:
+        return "There is no trace of it."
+    if run.kind == "collect":
+        return WHAT_IT_IS
+    models = run.snapshot.get("decided_by")
+    names = sorted({str(one) for one in models.values()}) if isinstance(models, dict) else []
+    asked = sum(event["kind"] == "asked" for event in events)
+    looked = sum(event["kind"] == "called" for event in events)
+    by = f"Made by {', '.join(names)}: " if names else ""
+    return f"{by}{count_of(asked, 'model call')}, {count_of(looked, 'look')} into the sources."
+
+
+def _proposed(events: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """Yield what a run without a result had proposed."""
+    from rag_assets.lab.runs import Recipe
+
+    found = [Recipe.model_validate(e["recipe"]) for e in events if e["kind"] == "proposed"]
+    if found:
+        yield ""
+        yield "## Proposed before it ended, not a result"
+        yield ""
+        for recipe in found:
+            yield f"- {escape_inline(formula(recipe))}"
+        yield ""
+
+
+def _quotes(run: Run, note: RunNote, events: Sequence[Mapping[str, Any]]) -> dict[str, Quoted]:
+    sources = sources_of(events)
+    cited = _citations(run)
+    cited += [c for name in _SHOWN for e in note.entries(name) for c in e.citations]  # type: ignore[arg-type]
+    found: dict[str, Quoted] = {}
+    for citation in dict.fromkeys(cited):
+        source = sources.get(citation)
+        where, text = "", "(its trace is not at hand)"
+        if source is not None:
+            parts = (source.title, source.where, source.name)
+            where, text = ", ".join(part for part in parts if part), source.text
+        found[citation] = Quoted(len(found) + 1, where, text)
+    return found
+
+
+def _cited(citations: Sequence[str], quotes: Mapping[str, Quoted]) -> str:
+    return "".join(f" [{quotes[one].number}]" for one in citations if one in quotes)
+
+
+def broken_rules(lab: Laboratory) -> Iterator[str]:
+    """Yield a sentence for each recipe that breaks a rule: the system's, or one of its run's."""
+    for run, events in _made_runs(lab):
+        wanted = run.request.get("recipes_per_run", len(run.recipes))
+        if len(run.recipes) != wanted:
+            yield f"run {run.id} was to give {wanted} recipe(s) and gave {len(run.recipes)}."
+        # Rules that came later are no fault of a run.
+        rules = job_from_json(events[0]["job"]).rules if events else ()
+        # What was found of each molecule then, perhaps by a structure that nobody reads now.
+        known = {
+            (one["name"], one["smiles"]): Carboxyl(one["holds"], one["by"], one["why"])
+            for event in events or ()
+            for one in event.get("judged", ())
+        }
+        for recipe in run.recipes:
+            values = recipe.model_dump(exclude={"rank", "why_ranked", "dropped", "grounds"})
+            try:
+                check_recipe(
+                    ProposedRecipe.model_validate(values), rules,
+                    lambda *given: known.get(given) or find_carboxyl(*given),  # noqa: B023 - called here
+                )  # fmt: skip
+            except UsageError as error:
+                yield f"run {run.id}, recipe {recipe.rank}: {error}"
+
+
+def lost_citations(lab: Laboratory) -> Iterator[str]:
+    """Yield a sentence for each citation that its run was not shown, or that does not open."""
+    with lab.store.reading() as reading:
+        items = {f"{CITATION}{item.id}" for item in list_items(reading)}
+    for run, events in _made_runs(lab):
+        if events is None:
+            yield f"run {run.id}: its trace is gone or was changed: its citations cannot be shown."
+            continue
+        shown = sources_of(events)
+        for citation in dict.fromkeys(_citations(run)):
+            if citation not in shown:
+                yield f"run {run.id} cites {citation}, which it was not shown."
+            elif citation.startswith(CITATION) and citation not in items:
+                yield f"run {run.id} cites {citation}, which does not open."
+
+
+def _citations(run: Run) -> list[str]:
+    cited = [c for recipe in run.recipes for ground in recipe.grounds for c in ground.citations]
+    return cited + [c for recipe in run.recipes for one in recipe.dropped for c in one.citations]
+
+
+def _made_runs(lab: Laboratory) -> Iterator[tuple[Run, list[dict[str, Any]] | None]]:
+    """Yield the runs that are done, each with the events of its trace; None where it is gone."""
+    with lab.store.reading() as reading:
+        runs = [run for run, _ in list_runs(reading, "done") if run.kind != "imported"]
+    for run in runs:
+        try:
+            yield run, read_trace(trace_file(lab.workspace, run))
+        except DamagedFileError:
+            yield run, None
+
+
+def replay_run(lab: Laboratory, run_id: str) -> Replay:
+    """Make a run again and say where it differs from what is kept of it.
+
+    A run whose process died is made again as far as its trace goes.
+
+    Raises:
+        UsageError: there is no such run, it was imported, or has not ended.
+        DamagedFileError: its trace is gone or was changed.
+        RecordingError: this version goes another way than the one that made it.
+    """
+    with lab.store.reading() as reading:
+        run, _ = read_run(reading, run_id)
+    path = trace_file(lab.workspace, run)
+    if run.trace is None:
+        raise UsageError(
+            f"run {run_id} has no trace: it is {run.state}"
+            f"{f' ({run.reason})' if run.reason else ''}."
+        )
+    if not path.is_file():
+        raise DamagedFileError(f"{path}: the trace of run {run_id} is gone.")
+    stored = path.read_text(encoding="utf-8")
+    if hash_text(stored) != run.trace:
+        raise DamagedFileError(
+            f"{path}: the trace was changed since run {run_id} ended: its digest is another one. "
+            "Take the file back from a backup."
+        )
+    made, outcome = replay_trace(stored, str(path))
+    job = next(parse_trace(stored, str(path)))["job"]
+    asked = tuple(
+        f"{name}/{each['publication']}"
+        for name, each in job["snapshot"].get("publications", {}).items()
+    )
+    differences = []
+    if stored != made:
+        differences.append(f"trace.jsonl: {first_difference(stored, made)}")
+    if outcome is not None and run.state == "done" and outcome.recipes != run.recipes:
+        differences.append("the recipes that are stored are not those of the trace")
+    return Replay(run_id, asked, tuple(differences))
+
+
+def replay_trace(stored: str, where: str) -> tuple[str, RunOutcome | None]:
+    """Return the trace made again, and how it ended; None where the trace breaks off.
+
+    Raises:
+        DamagedFileError, RecordingError: as `replay_run`.
+    """
+    events = list(parse_trace(stored, where))
+    if not events:
+        raise DamagedFileError(f"{where}: the trace is empty: its process died at once.")
+    job = job_from_json(events[0]["job"])
+    if job.policy == "model" and dict(job.prompts) != prompt_hashes():
+        raise RecordingError(
+            f"{where}: its prompts are not those of this version of rag-assets. Replay it with "
+            "the version that made it."
+        )
+    decided = job.snapshot.get("decided_by")
+    if job.policy == "collect" and decided != COLLECT_NAME:
+        raise RecordingError(
+            f"{where}: it was collected by {decided}, and this version of rag-assets collects by "
+            f"{COLLECT_NAME}. Replay it with the version that made it."
+        )
+    lines: list[str] = []
+    try:
+        outcome = run_recipes(job, RecordedLab(events), TraceWriter(lines.append), collect_recipes)
+    except RecordingError:
+        if events[-1]["kind"] == "ended" or len(lines) < len(events):
+            raise
+        return "".join(lines), None
+    return "".join(lines), outcome

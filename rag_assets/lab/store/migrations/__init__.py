@@ -1,1 +1,0 @@
-"""Migrations of the events, run by Alembic."""
