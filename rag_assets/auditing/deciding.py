@@ -4,7 +4,6 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from rag_assets.auditing.announced import NO_RESULTS_YET
 from rag_assets.auditing.articles import (
     NamedArticle,
     clause_at,
@@ -85,12 +84,10 @@ class Subject:
 
     Args:
         digest: that of `digest_document`.
-        announces: whether it says what will be done, and reports no results yet.
     """
 
     document: CitedDocument
     digest: str
-    announces: bool = False
 
 
 def decide(
@@ -322,8 +319,6 @@ def _note(case: Case, subject: Subject, judged: Judged) -> str | None:
     document = subject.document
     cited = _cited_article(case)
     notes = [note for note in (judged.note, cited.mark if cited else "") if note]
-    if subject.announces:
-        notes.append(NO_RESULTS_YET)
     standing = describe_standing(document.title)
     if standing:
         notes.append(standing)

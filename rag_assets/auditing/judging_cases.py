@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from rag_assets.auditing.announced import announces_only
 from rag_assets.auditing.articles import find_article, spans_of
 from rag_assets.auditing.asking import Ask, choose
 from rag_assets.auditing.deciding import Case, Subject, named_article
@@ -63,7 +62,7 @@ class Court:
             if ref.article is not None:
                 document = cut_to_article(document, ref.article)
                 digest = digest_cut(document, ref.article)
-            self.subjects[ref] = Subject(document, digest, announces_only(document))
+            self.subjects[ref] = Subject(document, digest)
         return self.subjects[ref]
 
     def judge(self, cases: Sequence[tuple[Case, CitedDocumentRef]]) -> dict[int, Outcome]:

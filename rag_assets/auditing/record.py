@@ -100,15 +100,9 @@ def identify_audit(
     scorer: str,
     k: int,
     rows: Sequence[CitationVerdict],
-    unread: Sequence[str] = (),
     listed: Sequence[ListedSource] = (),
 ) -> str:
-    """Return the audit's id: SHA-256 of the draft and what was found, and of no clock.
-
-    Args:
-        unread: what was told of words that look like citations; it depends on the library, as
-            `listed` does.
-    """
+    """Return the audit's id: SHA-256 of the draft and what was found, and of no clock."""
     found = [plain(asdict(row)) for row in rows]
     return hash_fields(
         VERIFICATION_VERSION,
@@ -116,6 +110,5 @@ def identify_audit(
         scorer,
         k,
         found,
-        list(unread),
         [asdict(each) for each in listed],
     )

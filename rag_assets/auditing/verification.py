@@ -14,7 +14,6 @@ from rag_assets.auditing.judging_cases import Court, Outcome
 from rag_assets.auditing.library import CitedDocumentRef, Library
 from rag_assets.auditing.record import CitationAudit, ListedSource, identify_audit
 from rag_assets.auditing.resolving import FaultyCitation, resolve_citation
-from rag_assets.auditing.unread import warn_of_unread
 from rag_assets.auditing.verdict import CitationVerdict
 from rag_assets.auditing.verdict_store import VerdictStore
 from rag_assets.judging import Scorer, load_scorer
@@ -73,13 +72,12 @@ def verify_citations(
         raise ConfigurationError(f"{draft.name}: no namespace is published that it could cite.")
     court = Court(library, scorers, settings.k, store or VerdictStore(), on_progress)
     rows = join_judgements(judge_cases(cases, court), judgements or Judgements(), draft)
-    unread = tuple(warn_of_unread(draft, library))
     scorer = next(iter(scorers.values()))
     shown, windows = scorer.thresholds, court.windows_for(scorer)
     return CitationAudit(
         draft_name=draft.name,
         draft_digest=draft.digest,
-        audit_id=identify_audit(draft.digest, scorer.name, windows, rows, unread, listed),
+        audit_id=identify_audit(draft.digest, scorer.name, windows, rows, listed),
         publications={name: library.publications[name] for name in consulted},
         encoders={
             name: ", ".join(model.fingerprint for model in encoders[name]) for name in consulted
@@ -91,7 +89,7 @@ def verify_citations(
         weak_threshold=shown.weak,
         weak_threshold_origin=shown.weak_origin,
         rows=rows,
-        warnings=(*filter(None, [draft.uncited]), *draft.warnings, *unread, *_warn(rows)),
+        warnings=(*filter(None, [draft.uncited]), *draft.warnings, *_warn(rows)),
         listed=listed,
         as_of=day_of(cases, as_of),
         judged_now=court.judged_now,

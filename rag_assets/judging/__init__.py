@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from rag_assets.judging.reader_fit import ReaderFit, keep_fit
 
 # Modules of this room that other rooms may import from, besides the names below.
-PUBLIC_MODULES = ("calibrating", "statement")
+PUBLIC_MODULES = ("statement",)
 
 __all__ = [
     "MAX_UNKNOWN_SHARE",

@@ -107,7 +107,7 @@ def keep_fit(fit: ReaderFit) -> Path:
 
 def _own() -> list[ReaderFit]:
     path = own_fits()
-    return _read(path, "Remove it, and run `rag calibrate` again.") if path.exists() else []
+    return _read(path, "Remove it and calibrate the reader again.") if path.exists() else []
 
 
 def _read(path: Path, mend: str) -> list[ReaderFit]:

@@ -47,7 +47,6 @@ from rag_assets.auditing.ordering import (
     UNREAD,
     urgency,
 )
-from rag_assets.auditing.unread import warn_of_unread
 from rag_assets.auditing.verdict import CitationVerdict
 from rag_assets.auditing.verdict_store import VerdictStore
 from rag_assets.auditing.verification import (
@@ -158,7 +157,7 @@ def make_claim_audit(
             UsedSource(f"{namespace}:{uid}", title)
             for (namespace, uid), title in sorted(cited.items())
         ),
-        warnings=tuple(_warn(draft, library, scorer, settings)),
+        warnings=tuple(_warn(draft, scorer, settings)),
         as_of=day_of(cases, as_of),
         searched_now=searcher.searched_now,
         judged_now=court.judged_now,
@@ -302,9 +301,8 @@ def _count_exempt(read: Sequence[Wording]) -> dict[Exemption, int]:
     return {reason: counted[reason] for reason in reasons if counted[reason]}
 
 
-def _warn(draft: Draft, library: Library, scorer: Scorer, settings: AuditSettings) -> Iterator[str]:
+def _warn(draft: Draft, scorer: Scorer, settings: AuditSettings) -> Iterator[str]:
     yield from draft.warnings
-    yield from warn_of_unread(draft, library)
     if scorer.name == LIKENESS_SCORER:
         yield (
             f"The scorer {scorer.name} says how alike two texts are, not whether one supports "

@@ -89,15 +89,6 @@ _IN_WORDS = re.compile(
     rf"(?P<articles>{_BARE_ARTICLE}(?:\s*[、，和及与或]\s*{_BARE_ARTICLE})*)"
 )
 _ONE_ARTICLE = re.compile(_BARE_ARTICLE)
-# What a person may have meant as a citation: a mention without an end, a name between braces or
-# behind a sign in brackets.
-UNREAD = (
-    rf"(?<![{_LETTERS}@＠./:=&?\#%+\\~\-]){_AT}(?=[^{_END_OF_KEY}]{{0,120}}[{HAN_RANGES}])"
-    r"|[{｛](?=[^{}｛｝#＃@＠\n]{1,120}[}｝])"
-    rf"|[{_OPEN}(（](?=[#＃][^{_OPEN}{_CLOSE}()（）{{}}｛｝\n]{{1,120}}[{_CLOSE})）])"
-)
-_UNREAD_NAME = re.compile(rf"[^{_OPEN}{_CLOSE}()（）{{}}｛｝\n]+")
-_MENTIONED = re.compile(rf"[^{_END_OF_KEY}]+")
 # pandoc-crossref and Quarto point at figures and sections in the same way.
 _CROSS_REFERENCE = re.compile(r"(?:fig|tbl|tab|sec|eq|lst|thm|lem|def|cor|prp|exm|exr|cnj)[:\-]")
 
@@ -159,18 +150,6 @@ def is_textual(written: str) -> bool:
     if written.startswith("\\"):
         return _TEXTUAL.match(written, 1) is not None
     return written.startswith(("@", "＠", "-"))
-
-
-def read_unread(text: str, start: int) -> tuple[str, str]:
-    """Return what `UNREAD` found at `start`: as it is written, and the name that it holds."""
-    if text[start] in "@＠":
-        match = _MENTIONED.match(text, start + 1)
-        name = match.group() if match else ""
-        return text[start] + name, name
-    match = _UNREAD_NAME.match(text, start + 1)
-    held = match.group() if match else ""
-    end = start + 1 + len(held)
-    return text[start : end + 1], re.split(r"[,，;；]", held.strip().lstrip("#＃"))[0].strip()
 
 
 def is_cross_reference(written: str) -> bool:

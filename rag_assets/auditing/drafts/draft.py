@@ -84,21 +84,6 @@ class DraftSentence:
 
 
 @dataclass(frozen=True, slots=True)
-class UnreadCitation:
-    """What may have been meant as a citation, and was not read as one.
-
-    Args:
-        line: of the draft, from 1.
-        written: as it stands: `{smith2020}`, `(#smith2020)`, `@工资研究发现`.
-        name: the uid or key that it may hold; of a mention all up to the next mark.
-    """
-
-    line: int
-    written: str
-    name: str
-
-
-@dataclass(frozen=True, slots=True)
 class Draft:
     """A draft as it was read.
 
@@ -112,7 +97,6 @@ class Draft:
         warnings: sentences a person can act on.
         all_sentences: every one, headings and rows of tables among them, in order.
         is_markdown: whether `text` was read as Markdown.
-        unread: what looks like a citation; only the library knows whether it names a document.
     """
 
     name: str
@@ -123,7 +107,6 @@ class Draft:
     warnings: tuple[str, ...] = ()
     all_sentences: tuple[DraftSentence, ...] = ()
     is_markdown: bool = True
-    unread: tuple[UnreadCitation, ...] = ()
     listed: tuple[CitedSentence, ...] = ()
     uncited: str = ""
 
@@ -221,12 +204,8 @@ def parse_draft(name: str, data: bytes, split: SentenceSplitter | None = None) -
         )
         for sentence in reader.sentences
     )  # fmt: skip
-    unread = tuple(
-        UnreadCitation(_line_of(line_starts, start), written, held)
-        for start, written, held in reader.unread
-    )
     return Draft(
-        name, hash_bytes(data), text, namespaces, sentences, warnings, every, is_markdown, unread,
+        name, hash_bytes(data), text, namespaces, sentences, warnings, every, is_markdown,
         listed, uncited,
     )  # fmt: skip
 

@@ -10,12 +10,10 @@ from rag_assets.auditing.drafts.anchors import (
     MENTION,
     PANDOC,
     STATUTE,
-    UNREAD,
     find_anchors,
     is_attribute_list,
     is_cross_reference,
     is_textual,
-    read_unread,
 )
 from rag_assets.auditing.drafts.hints import LocatorHint
 from rag_assets.model import EAST_ASIAN_RANGES
@@ -46,7 +44,6 @@ _MARK = re.compile(
   | (?P<mention>{MENTION})
   | (?P<link_start>\[(?=(?:[^\[\]]|\[[^\[\]]*+\])*+\][(\[]))
   | (?P<link_end>\](?:\([^()\s]*+(?:\([^()]*+\)[^()\s]*+)*+(?:\s+"[^"\n]*+")?\)|\[[^\[\]\n]*+\]))
-  | (?P<unread>{UNREAD})
   | (?P<break_tag><br\s*/?>)
   | (?P<tag></?(?:{_TAGS})\b[^<>]*+>)
   | (?P<autolink><(?=https?://[^<>\s]++>))
@@ -59,9 +56,6 @@ _MARK = re.compile(
 )
 # Stands where a citation is the subject of its sentence, so that a sentence begins there.
 PLACEHOLDER = "\ue000"
-# Braces behind it are an argument or part of a formula.
-_COMMAND = re.compile(r"(?:\\[A-Za-z]+\*?|[_^}\\$])\s*\Z")
-_LONGEST_COMMAND = 40
 # Begins at the first space of a run only, or long runs would be read over and over.
 _LINE_BREAK = re.compile(r"(?<![^\S\n])[^\S\n]*+\n\s*+")
 _BOTH_EAST_ASIAN = re.compile(rf"[{EAST_ASIAN_RANGES}]{{2}}")
@@ -76,7 +70,6 @@ class PlainText:
         anchors: (position in this text, start, end in the marked text), in order.
         attributes: starts of `{#id .class}`, which are no citations.
         references: starts of `@fig:…` and its like, which point inside the draft.
-        unread: (start, as written, the name in it) of what looks like a citation and is not read.
         footnotes: (position in this text, label) of every `[^label]`.
         defines_footnote: the label, where the text begins with `[^label]:`.
         hints: places named beside a citation, by the start of its anchor in the marked text.
@@ -87,7 +80,6 @@ class PlainText:
     anchors: list[tuple[int, int, int]] = field(default_factory=list)
     attributes: list[int] = field(default_factory=list)
     references: list[int] = field(default_factory=list)
-    unread: list[tuple[int, str, str]] = field(default_factory=list)
     footnotes: list[tuple[int, str]] = field(default_factory=list)
     defines_footnote: str | None = None
     hints: dict[int, LocatorHint] = field(default_factory=dict)
@@ -178,10 +170,6 @@ def _apply(plain: PlainText, match: re.Match[str], text: str) -> None:
     elif rule == "image":
         plain.append(text[slice(*match.span("alt"))], match.start("alt"))
         plain.attributes.extend(start + found for found, _ in find_anchors(text[start:end]))
-    elif rule == "unread":
-        plain.append(text[start:end], start)
-        if not _COMMAND.search(text, max(start - _LONGEST_COMMAND, 0), start):
-            plain.unread.append((start, *read_unread(text, start)))
     elif rule == "break_tag":
         plain.append_at(" ", start)
     elif rule == "entity":

@@ -56,7 +56,6 @@ class SentenceReader:
         self.sentences: list[ReadSentence] = []
         self.attributes: list[int] = []
         self.references: list[int] = []
-        self.unread: list[tuple[int, str, str]] = []
         self.seen: set[int] = set()
         self._split = split
         self._head: list[str] = []
@@ -170,9 +169,6 @@ class SentenceReader:
                 plain.anchors.pop()
         self.attributes.extend(block.offsets[start] for start in plain.attributes)
         self.references.extend(block.offsets[start] for start in plain.references)
-        self.unread.extend(
-            (block.offsets[start], written, name) for start, written, name in plain.unread
-        )
         self.seen.update(block.offsets[start] for start in plain.attributes)
         self.seen.update(block.offsets[start] for _, start, _ in plain.anchors)
 

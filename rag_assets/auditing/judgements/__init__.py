@@ -1,6 +1,5 @@
 """What people have decided on citations: kept in a journal, joined where reports are made."""
 
-from rag_assets.auditing.judgements.exporting import Exported, calibration_rows
 from rag_assets.auditing.judgements.joining import (
     describe_judgement,
     join_judgement,
@@ -29,11 +28,9 @@ __all__ = [
     "DECISIONS",
     "ChosenPassage",
     "Decision",
-    "Exported",
     "Judgement",
     "Judgements",
     "append_judgement",
-    "calibration_rows",
     "citation_of",
     "describe_judgement",
     "join_judgement",

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_assets.judging.calibrating import (
+from benchmarks.calibrate import (
     Label,
     LabelledScore,
     auc,
@@ -124,7 +124,7 @@ def test_a_damaged_file_of_own_measurements_is_named(
 ) -> None:
     monkeypatch.setenv("RAG_MODELS", str(tmp_path))
     own_fits().write_text("{", encoding="utf-8")
-    with pytest.raises(ConfigurationError, match="rag calibrate"):
+    with pytest.raises(ConfigurationError, match="calibrate the reader again"):
         find_fit("f" * 64)
 
 

@@ -1,19 +1,18 @@
-"""`rag calibrate`: a reader is asked about labelled sentences and its thresholds are kept."""
+"""`benchmarks.calibrate`: a reader is asked about labelled sentences and its fit is kept."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from click.testing import CliRunner
 
-from rag_assets.cli.main import build_cli
-from rag_assets.evaluation import calibration
+from benchmarks import calibrate
 from rag_assets.judging import PassageText
 from rag_assets.judging.reader_fit import find_fit
-from rag_assets.model import AnswerError, hash_bytes
+from rag_assets.model import AnswerError, ConfigurationError, UsageError, hash_bytes
 
+Run = Callable[..., str]
 FINGERPRINT = hash_bytes(b"a reader")
 
 
@@ -36,7 +35,7 @@ class Stand:
 @pytest.fixture
 def reader(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Stand:
     stand = Stand()
-    monkeypatch.setattr(calibration, "open_scorer", lambda _settings: stand)
+    monkeypatch.setattr(calibrate, "open_scorer", lambda _settings: stand)
     monkeypatch.setenv("RAG_MODELS", str(tmp_path / "models"))
     return stand
 
@@ -59,13 +58,17 @@ def drafts(folder: Path, count: int = 60) -> Path:
     return file
 
 
-def run(*arguments: object) -> str:
-    found = CliRunner().invoke(build_cli(), ["calibrate", *map(str, arguments)])
-    assert found.exit_code == 0, found.output
-    return found.output
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    def run(*arguments: object) -> str:
+        monkeypatch.setattr("sys.argv", ["calibrate", *map(str, arguments)])
+        calibrate.main()
+        return capsys.readouterr().out
+
+    return run
 
 
-def test_thresholds_are_kept_for_this_machine(reader: Stand, tmp_path: Path) -> None:
+def test_thresholds_are_kept_for_this_machine(reader: Stand, run: Run, tmp_path: Path) -> None:
     said = run(drafts(tmp_path), "--scorer", "llm", "--wrong", "0.5")
     fit = find_fit(FINGERPRINT)
     assert fit is not None
@@ -74,19 +77,21 @@ def test_thresholds_are_kept_for_this_machine(reader: Stand, tmp_path: Path) -> 
     assert "kept: " in said and "OK from" in said
 
 
-def test_a_dry_run_keeps_nothing(reader: Stand, tmp_path: Path) -> None:
+def test_a_dry_run_keeps_nothing(reader: Stand, run: Run, tmp_path: Path) -> None:
     assert "kept" not in run(drafts(tmp_path), "--dry-run", "--wrong", "0.5")
     assert find_fit(FINGERPRINT) is None
 
 
-def test_with_sources_the_reader_sees_what_is_found_in_them(reader: Stand, tmp_path: Path) -> None:
+def test_with_sources_the_reader_sees_what_is_found_in_them(
+    reader: Stand, run: Run, tmp_path: Path
+) -> None:
     run(drafts(tmp_path), "--sources", tmp_path, "--wrong", "0.5")
     assert set(reader.shown) == {"In every plot wheat was grown."}
     fit = find_fit(FINGERPRINT)
     assert fit is not None and "what was found of them" in fit.data
 
 
-def test_what_a_reader_does_not_answer_is_counted(reader: Stand, tmp_path: Path) -> None:
+def test_what_a_reader_does_not_answer_is_counted(reader: Stand, run: Run, tmp_path: Path) -> None:
     file = drafts(tmp_path)
     with file.open("a", encoding="utf-8") as more:
         row = {
@@ -101,22 +106,20 @@ def test_what_a_reader_does_not_answer_is_counted(reader: Stand, tmp_path: Path)
     ("line", "why"),
     [("[", "line 61"), ('{"sentence": "a", "label": "MAYBE", "paper": "b"}', "line 61")],
 )
-def test_a_line_that_is_no_row_is_named(reader: Stand, tmp_path: Path, line: str, why: str) -> None:
+def test_a_line_that_is_no_row_is_named(
+    reader: Stand, run: Run, tmp_path: Path, line: str, why: str
+) -> None:
     file = drafts(tmp_path)
     file.write_text(file.read_text(encoding="utf-8") + "\n" + line, encoding="utf-8")
-    found = CliRunner().invoke(build_cli(), ["calibrate", str(file)])
-    assert found.exit_code == 3
-    assert why in found.output
+    with pytest.raises(UsageError, match=why):
+        run(file)
 
 
 def test_a_scorer_that_compares_has_nothing_to_calibrate(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("RAG_MODELS", str(tmp_path))
     config = tmp_path / "config.yaml"
     config.write_text("verify: {scorer: similarity}\n", encoding="utf-8")
-    found = CliRunner().invoke(
-        build_cli(), ["calibrate", str(drafts(tmp_path)), "--config", str(config)]
-    )
-    assert found.exit_code == 2
-    assert "nothing to calibrate" in found.output
+    with pytest.raises(ConfigurationError, match="nothing to calibrate"):
+        run(drafts(tmp_path), "--config", config)
