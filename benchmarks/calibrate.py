@@ -26,8 +26,8 @@ from rag_assets.evaluation.drafts_sources import read_sources
 from rag_assets.evaluation.report import ReportTable, settings_digest
 from rag_assets.evaluation.scorers import open_scorer
 from rag_assets.finding import EvidenceFinder, OpenDocument
-from rag_assets.judging import MeasurableScorer, PassageText, ReaderFit, keep_fit
-from rag_assets.judging.reader_fit import probability_of
+from rag_assets.judging import MeasurableScorer, PassageText
+from rag_assets.judging.readers import ReaderFit, keep_fit, probability_of
 from rag_assets.model import AnswerError, ConfigurationError, Progress, UsageError
 from rag_assets.settings import Settings
 from rag_assets.workspace import shipped_settings

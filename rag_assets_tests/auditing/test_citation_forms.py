@@ -1,10 +1,9 @@
 import pytest
 
 from rag_assets.auditing import Citation, Draft, parse_draft
-from rag_assets.auditing.articles import NamedArticle, find_article
-from rag_assets.auditing.deciding import _with_article
-from rag_assets.auditing.drafts.hints import find_hint, read_hint
-from rag_assets.auditing.judged import Judged
+from rag_assets.auditing.citation_forms import find_hint, read_hint
+from rag_assets.auditing.deciding import Judged, _with_article
+from rag_assets.auditing.library import NamedArticle, find_article
 
 from .world import Shelf, audit_of, make_document, make_passage
 

@@ -16,9 +16,9 @@ from rag_assets.auditing import (
     stale_verdicts,
     unsupported_citations,
 )
-from rag_assets.auditing.claims import audit_claims
 from rag_assets.auditing.judgements import append_judgement, judge_row
-from rag_assets.auditing.verdict import Decision
+from rag_assets.auditing.record import Decision
+from rag_assets.auditing.storing import audit_claims
 from rag_assets.cli.main import build_cli
 from rag_assets.workspace import Workspace
 from rag_assets_tests.laws.driver import build, make_workspace, put

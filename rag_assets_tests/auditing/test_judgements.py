@@ -25,9 +25,8 @@ from rag_assets.auditing.judgements import (
     torn_judgement,
     without_judgements,
 )
-from rag_assets.auditing.record import identify_audit
+from rag_assets.auditing.record import Decision, identify_audit
 from rag_assets.auditing.report import render_markdown
-from rag_assets.auditing.verdict import Decision
 from rag_assets.model import ChangedMeanwhileError, DamagedFileError, UsageError
 from rag_assets.workspace import Workspace
 from rag_assets_tests.auditing.world import audit_of, make_document

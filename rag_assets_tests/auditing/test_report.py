@@ -15,8 +15,8 @@ from rag_assets.auditing import (
     audit_to_json,
     render_markdown,
 )
+from rag_assets.auditing.record import ReasonCode, Status
 from rag_assets.auditing.report import shorten
-from rag_assets.auditing.verdict import ReasonCode, Status
 from rag_assets.model import UsageError
 
 from .world import SETTINGS, Shelf, WordEncoder, audit_of, make_document, make_passage

@@ -9,7 +9,7 @@ import pytest
 
 from benchmarks import calibrate
 from rag_assets.judging import PassageText
-from rag_assets.judging.reader_fit import find_fit
+from rag_assets.judging.readers import find_fit
 from rag_assets.model import AnswerError, ConfigurationError, UsageError, hash_bytes
 
 Run = Callable[..., str]

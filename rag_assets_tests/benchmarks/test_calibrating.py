@@ -18,7 +18,7 @@ from benchmarks.calibrate import (
     hold_back,
     shares_from,
 )
-from rag_assets.judging.reader_fit import ReaderFit, find_fit, keep_fit, own_fits
+from rag_assets.judging.readers import ReaderFit, find_fit, keep_fit, own_fits
 from rag_assets.model import ConfigurationError
 
 

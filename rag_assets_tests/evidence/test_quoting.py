@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rag_assets.evidence import Question, make_pack, render_pack
-from rag_assets.evidence.quoting import QUOTE_WORDS, check_quote, first_span
-from rag_assets.evidence.shortening import shorten
+from rag_assets.evidence.quoting import QUOTE_WORDS, check_quote, first_span, shorten
 from rag_assets.model import DamagedFileError, ParsedDocument, SourceLine
 from rag_assets.parsing import ParseHints, parse_document
 from rag_assets.workspace import Workspace

@@ -6,7 +6,7 @@ from typing import Any
 
 from rag_assets.agents import Limits
 from rag_assets.judging import Scorer
-from rag_assets.judging.unread import FactsScorer
+from rag_assets.judging.facts import FactsScorer
 from rag_assets.lab.orchestrating import (
     COLLECT_NAME,
     LabTools,

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from rag_assets.evidence.replaying import Replay, first_difference
+from rag_assets.evidence.asking import Replay, first_difference
 from rag_assets.lab.opening import Laboratory
 from rag_assets.lab.orchestrating import (
     COLLECT_NAME,
