@@ -14,7 +14,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,8 +26,8 @@ from rag_assets.evaluation.drafts_sources import read_sources
 from rag_assets.evaluation.report import ReportTable, settings_digest
 from rag_assets.evaluation.scorers import open_scorer
 from rag_assets.finding import EvidenceFinder, OpenDocument
-from rag_assets.judging import MeasurableScorer, PassageText
-from rag_assets.judging.readers import ReaderFit, keep_fit, probability_of
+from rag_assets.judging import PassageText
+from rag_assets.judging.readers import ReaderFit, StatementReader, keep_fit, probability_of
 from rag_assets.model import AnswerError, ConfigurationError, Progress, UsageError
 from rag_assets.settings import Settings
 from rag_assets.workspace import shipped_settings
@@ -45,6 +45,22 @@ _BINS = 5
 _FEWEST_ROWS, _FEWEST_SOURCES = 20, FOLDS
 # Keeps the curve finite where no score is on the wrong side.
 _RIDGE = 1e-3
+
+
+@runtime_checkable
+class MeasurableScorer(Protocol):
+    """A scorer whose reader can be measured on sentences of known truth."""
+
+    @property
+    def name(self) -> str:
+        """Return the scorer's name in the settings."""
+
+    @property
+    def reader(self) -> StatementReader:
+        """Return what reads."""
+
+    def log_odds(self, claim: str, passages: Sequence[PassageText]) -> float:
+        """Return what it makes of a claim, before any curve and check."""
 
 
 @dataclass(frozen=True, slots=True)

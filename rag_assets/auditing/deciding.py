@@ -304,11 +304,7 @@ def _bare(
 
 
 def _judged_verdict(
-    case: Case,
-    scorer: Scorer,
-    subject: Subject,
-    judged: Judged,
-    quoted_elsewhere: Collection[str],
+    case: Case, scorer: Scorer, subject: Subject, judged: Judged, quoted_elsewhere: Collection[str]
 ) -> CitationVerdict:
     checks = [c for c in judged.quotations if c.state == "exact" or c.text not in quoted_elsewhere]
     is_exact = bool(checks) and all(check.state == "exact" for check in checks)

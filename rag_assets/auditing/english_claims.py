@@ -303,7 +303,7 @@ VAGUE = _compiled(
     rf"\b(?:some|several|many|a\s+few)\b(?!\s+{MEASURE})|"
     r"\b(?:certain|various|numerous|a\s+number\s+of|a\s+variety\s+of|"
     r"widely|one\s+of\s+the|among\s+the|considered|regarded|famous|popular|notable|important|"
-    r"significant(?!ly\b))\b",
+    r"significant(?!ly\b))\b"
 )
 
 # What all of a kind bring forth is what they are like, and no effect: “all mammals produce milk”.

@@ -447,10 +447,7 @@ def describe_judgement(judgement: Judgement) -> str:
 
 
 def join_judgement(
-    row: CitationVerdict,
-    judgements: Judgements,
-    lost: Sequence[Judgement],
-    draft: Draft | None,
+    row: CitationVerdict, judgements: Judgements, lost: Sequence[Judgement], draft: Draft | None
 ) -> CitationVerdict:
     """Return one verdict of the machine with what a person has decided on it.
 

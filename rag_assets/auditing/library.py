@@ -478,9 +478,7 @@ def cited_article(found: FoundArticle) -> CitedArticle:
     """Return a found article as audits know it; a wording that is not in force is marked."""
     version = found.version
     mark = _MARKS.get(version.standing, "").format(
-        day=version.version_date,
-        since=version.holds_from,
-        repeal=shown_repeal(version),
+        day=version.version_date, since=version.holds_from, repeal=shown_repeal(version)
     )
     spans = ((found.start, found.end),) if found.lead is None else (
         found.lead, (found.start, found.end),

@@ -347,7 +347,7 @@ def _note(rows: Sequence[CitationVerdict]) -> Note:
 
 def show_verdict(row: CitationVerdict) -> Passage:
     """Return what a verdict looked at as it is shown: its passage, the best sentence marked."""
-    before, marked, after = map(show_figures, _parted(row.passage or "", row.quote))
+    before, marked, after = map(show_figures, part_passage(row.passage or "", row.quote))
     return Passage(
         source=row.cites or "(empty)",
         title=row.title or "",
@@ -369,7 +369,7 @@ def _told(row: CitationVerdict) -> Iterator[str]:
             yield part.replace("`", "")
 
 
-def _parted(passage: str, quote: str | None) -> tuple[str, str, str]:
+def part_passage(passage: str, quote: str | None) -> tuple[str, str, str]:
     """Return what stands before the quote, the quote and what follows it."""
     return passage.partition(quote) if quote and quote in passage else ("", "", passage)
 
@@ -419,10 +419,10 @@ def render_claims_html(draft: Draft, audit: ClaimAudit) -> str:
         sources=tuple(f"{one.cite} {one.title}".strip() for one in audit.sources_used),
         provenance=provenance(audit),
     )
-    return render_page(draft, [_note_of_claims(row) for row in audit.rows], head)
+    return render_page(draft, [_claim_note(row) for row in audit.rows], head)
 
 
-def _note_of_claims(row: ClaimRow) -> Note:
+def _claim_note(row: ClaimRow) -> Note:
     return Note(
         start=row.start,
         end=row.end,

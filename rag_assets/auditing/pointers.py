@@ -169,7 +169,7 @@ _BEHIND = re.compile(
     re.IGNORECASE,
 )
 _SEPARATOR = re.compile(r"\s*[,;，；、]\s*")
-_DASH_OF_POINTERS = re.compile(
+_SPOKEN_DASH = re.compile(
     r"(?:(?<=\s)|(?<=[.!?。！？”\"’」』»]))(?:[—–―]{1,3}|-{1,3})(?=\s|[^\W\d_a-z]|$)"
 )
 _SPOKEN = re.compile(r"[.!?。！？…”\"’'」』»)\]）]\s*$")
@@ -266,7 +266,7 @@ def _separators(plain: PlainText) -> Iterator[tuple[int, int]]:
 def _attribution(plain: PlainText, *, is_quotation: bool) -> tuple[int, int] | None:
     """Return the span of the words at the end that say whose words stand before them."""
     text = plain.text
-    for match in _DASH_OF_POINTERS.finditer(text):
+    for match in _SPOKEN_DASH.finditer(text):
         tail, starts = _inside(plain, match.start(), len(text))
         before = text[: match.start()]
         is_behind = is_quotation or (_SPOKEN.search(before) and starts)

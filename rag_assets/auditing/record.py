@@ -447,10 +447,5 @@ def identify_audit(
     """Return the audit's id: SHA-256 of the draft and what was found, and of no clock."""
     found = [plain(asdict(row)) for row in rows]
     return hash_fields(
-        VERIFICATION_VERSION,
-        draft_digest,
-        scorer,
-        k,
-        found,
-        [asdict(each) for each in listed],
+        VERIFICATION_VERSION, draft_digest, scorer, k, found, [asdict(each) for each in listed]
     )

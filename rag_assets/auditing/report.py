@@ -48,13 +48,7 @@ _MEANING_OF_SCORE: dict[str, str] = {
 
 def render_markdown(audit: CitationAudit) -> str:
     """Return the audit as Markdown: its head, one table of all rows, then each row to mend."""
-    lines = [
-        *_head(audit),
-        *_table(audit),
-        *_details(audit),
-        *_sources(audit),
-        *_provenance(audit),
-    ]
+    lines = [*_head(audit), *_table(audit), *_details(audit), *_sources(audit), *_provenance(audit)]
     return "\n".join(lines).rstrip("\n") + "\n"
 
 
@@ -256,11 +250,11 @@ _EXEMPT: dict[Exemption, str] = {
 def render_claims(audit: ClaimAudit) -> str:
     """Return the audit as Markdown: head, one table of all assertions, then each to mend."""
     lines = [
-        *_head_of_report(audit),
-        *_table_of_report(audit),
-        *_details_of_report(audit),
-        *_sources_of_report(audit),
-        *_provenance_of_report(audit),
+        *_claims_head(audit),
+        *_claims_table(audit),
+        *_claims_details(audit),
+        *_claims_sources(audit),
+        *_claims_provenance(audit),
     ]
     return "\n".join(lines).rstrip("\n") + "\n"
 
@@ -280,7 +274,7 @@ def summarize(audit: ClaimAudit) -> str:
     return " ".join(parts)
 
 
-def _head_of_report(audit: ClaimAudit) -> Iterator[str]:
+def _claims_head(audit: ClaimAudit) -> Iterator[str]:
     yield f"# Claims of {_line(audit.draft_name)}"
     yield ""
     tally = " · ".join(f"{n} {status}" for status, n in audit.counts.items() if n)
@@ -297,7 +291,7 @@ def _head_of_report(audit: ClaimAudit) -> Iterator[str]:
     yield ""
 
 
-def _table_of_report(audit: ClaimAudit) -> Iterator[str]:
+def _claims_table(audit: ClaimAudit) -> Iterator[str]:
     if not audit.rows:
         return
     yield "## All assertions"
@@ -343,7 +337,7 @@ def _query_cell(row: ClaimRow, number: int) -> str:
     return f"{_line(query.query)} → {', '.join(found) or nothing}"
 
 
-def _details_of_report(audit: ClaimAudit) -> Iterator[str]:
+def _claims_details(audit: ClaimAudit) -> Iterator[str]:
     to_mend = [row for row in audit.by_urgency if row.status != "SUPPORTED" or row.counterevidence]
     if not to_mend:
         return
@@ -394,7 +388,7 @@ def _looked_at(verdict: CitationVerdict) -> Iterator[str]:
     yield ""
 
 
-def _sources_of_report(audit: ClaimAudit) -> Iterator[str]:
+def _claims_sources(audit: ClaimAudit) -> Iterator[str]:
     yield "## Sources used"
     yield ""
     if not audit.sources_used:
@@ -404,7 +398,7 @@ def _sources_of_report(audit: ClaimAudit) -> Iterator[str]:
     yield ""
 
 
-def _provenance_of_report(audit: ClaimAudit) -> Iterator[str]:
+def _claims_provenance(audit: ClaimAudit) -> Iterator[str]:
     yield "## Where this comes from"
     yield ""
     yield from (f"- {_line(line)}" for line in provenance(audit))

@@ -578,9 +578,7 @@ def _sentences_of(
             places[owner].append(position - spans[owner][0])
             citations[owner].append(
                 replace(
-                    found,
-                    start=block.offsets[found.start],
-                    end=block.offsets[found.end - 1] + 1,
+                    found, start=block.offsets[found.start], end=block.offsets[found.end - 1] + 1
                 )
             )
     for position, label in plain.footnotes:

@@ -110,11 +110,7 @@ def find_last(workspace: Workspace, question: Question) -> StoredPack | None:
     settings = owner.settings.retrieve
     if question.top_k is not None:
         settings = settings.model_copy(update={"top_k": question.top_k})
-    wanted = {
-        "question": question.question,
-        "request": _request(question),
-        "publications": current,
-    }
+    wanted = {"question": question.question, "request": _request(question), "publications": current}
     found = [
         record
         for _, record in query_runs(workspace)
@@ -386,11 +382,7 @@ def _grouped(
 
 
 def _store(
-    workspace: Workspace,
-    saved: SavedQuestion,
-    pack: EvidencePack,
-    started: float,
-    notify: Notify,
+    workspace: Workspace, saved: SavedQuestion, pack: EvidencePack, started: float, notify: Notify
 ) -> tuple[StoredPack, bool]:
     """Return the stored pack, and whether it was written now."""
     stored = find_stored(workspace, pack.query_id, pack.mode)
@@ -406,7 +398,7 @@ def _store(
         f"{shown} '{saved.question.question}' ({saved.key})",
         notify,
     )
-    _record_of_asking(workspace, saved, pack, written.files, started, notify)
+    _note_run(workspace, saved, pack, written.files, started, notify)
     return StoredPack(pack, written.files[".md"], written.files[".json"]), True
 
 
@@ -426,11 +418,11 @@ def _add_page(
         f"page of question '{saved.question.question}' ({saved.key})",
         notify,
     )
-    _record_of_asking(workspace, saved, stored.pack, {".html": stored.html}, started, notify)
+    _note_run(workspace, saved, stored.pack, {".html": stored.html}, started, notify)
     return stored.html
 
 
-def _record_of_asking(
+def _note_run(
     workspace: Workspace,
     saved: SavedQuestion,
     pack: EvidencePack,
@@ -655,11 +647,7 @@ def _require_publications(workspace: Workspace, pack: EvidencePack, data: Path) 
 
 
 def _differences(
-    data: Path,
-    markdown: Path,
-    loaded: Mapping[str, Any],
-    pack: EvidencePack,
-    made: EvidencePack,
+    data: Path, markdown: Path, loaded: Mapping[str, Any], pack: EvidencePack, made: EvidencePack
 ) -> Iterator[str]:
     stored_text = data.read_bytes().decode("utf-8")
     belongs = query_id_of(

@@ -102,12 +102,7 @@ def make_pack(
     workspace = workspace_of(asked)
     llm = None if wordings is not None else chat_model_of(workspace)
     with Retriever(
-        asked,
-        question.namespaces,
-        settings,
-        llm=llm,
-        publications=publications,
-        looks_at_raw=False,
+        asked, question.namespaces, settings, llm=llm, publications=publications, looks_at_raw=False
     ) as retriever:
         filters = _filters(question)
         found = retriever.retrieve(

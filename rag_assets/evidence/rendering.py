@@ -299,7 +299,7 @@ def render_page(workspace: Workspace, pack: EvidencePack) -> str:
         "<!doctype html>\n<html lang=en><head><meta charset=utf-8>"
         "<meta name=viewport content='width=device-width, initial-scale=1'>"
         f"<title>{escape(pack.question)}</title><style>{_STYLE}</style></head>\n<body>"
-        f"<h1>{escape(pack.question)}</h1>\n{''.join(_head_of_page(pack))}{body}</body></html>\n"
+        f"<h1>{escape(pack.question)}</h1>\n{''.join(_page_head(pack))}{body}</body></html>\n"
     )
 
 
@@ -310,14 +310,11 @@ def _ordered(pack: EvidencePack) -> list[EvidenceItem]:
     return [by_rank[rank] for source in pack.sources for rank in source.ranks]
 
 
-def _head_of_page(pack: EvidencePack) -> Iterator[str]:
+def _page_head(pack: EvidencePack) -> Iterator[str]:
     quality = ", ".join(f"{name} {count}" for name, count in pack.locator_quality.items())
     rows = [("Query", f"<code>{escape(pack.query_id)}</code>")]
     rows += [
-        (
-            "Publication",
-            f"<code>{escape(f'{name}/{shown}')}</code>, build <code>{build}</code>",
-        )
+        ("Publication", f"<code>{escape(f'{name}/{shown}')}</code>, build <code>{build}</code>")
         for name, shown in pack.publications.items()
         for build in [escape(pack.build_ids[name])]
     ]

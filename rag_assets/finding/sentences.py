@@ -150,7 +150,7 @@ _RULE_BELOW = re.compile(r"\n[^\S\n]*\|(?:[^\S\n]*:?-+:?[^\S\n]*\|)+")
 # So many words, or characters of Chinese, say something by themselves.
 _FEWEST_WORDS = 6
 _FEWEST_HAN = 10
-_WORD_OF_TABLE_ROWS = re.compile(r"[^\W\d_]+")
+_CELL_WORD = re.compile(r"[^\W\d_]+")
 
 
 def cut_row(text: str, row: re.Match[str]) -> Iterator[tuple[int, int, int | None]]:
@@ -188,7 +188,7 @@ def _cells(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 
 def _says_something(cell: str) -> bool:
-    return len(_WORD_OF_TABLE_ROWS.findall(cell)) >= _FEWEST_WORDS or count_han(cell) >= _FEWEST_HAN
+    return len(_CELL_WORD.findall(cell)) >= _FEWEST_WORDS or count_han(cell) >= _FEWEST_HAN
 
 
 # The sentences of a document that can state something, read from its passages once.
@@ -320,10 +320,7 @@ class _Leader:
             if column == 0:
                 self._name = self._name or (index, " ".join(_row_cells(words)))
             elif column is None and self._header is None:
-                self._header = (
-                    index,
-                    " ".join(cell for cell in _row_cells(words) if cell),
-                )
+                self._header = (index, " ".join(cell for cell in _row_cells(words) if cell))
         elif kind == "item":
             told = [self._lead] if self._lead is not None else []
         elif kind == "caption":

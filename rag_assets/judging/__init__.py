@@ -3,7 +3,6 @@
 from rag_assets.judging.contract import (
     SCORE_DECIMALS,
     Judgement,
-    MeasurableScorer,
     PassageText,
     ReasonCode,
     Scorer,
@@ -36,7 +35,6 @@ __all__ = [
     "SCORE_DECIMALS",
     "Frame",
     "Judgement",
-    "MeasurableScorer",
     "PassageText",
     "ReasonCode",
     "Scorer",

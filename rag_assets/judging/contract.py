@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol, runtime_checkable
+from typing import Literal, Protocol
 
 from rag_assets.model import ConfigurationError
 from rag_assets.settings import ScorerName, VerifySettings
@@ -137,30 +137,6 @@ class Scorer(Protocol):
             claims: sentences without anchors and marks, each with its candidate passages, best
                 first, at least one.
         """
-
-
-class NamedReader(Protocol):
-    """What reads for a scorer, told apart in every verdict and fit."""
-
-    @property
-    def name(self) -> str:
-        """Return what reads, as a fit names it."""
-
-    @property
-    def fingerprint(self) -> str:
-        """Return the SHA-256 of all that decides a reading; no threshold and no curve does."""
-
-
-@runtime_checkable
-class MeasurableScorer(Protocol):
-    """A scorer whose reader can be measured on sentences of known truth."""
-
-    @property
-    def reader(self) -> NamedReader:
-        """Return what reads."""
-
-    def log_odds(self, claim: str, passages: Sequence[PassageText]) -> float:
-        """Return what it makes of a claim, before any curve and check."""
 
 
 # Thresholds of settings.

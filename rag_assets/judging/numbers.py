@@ -316,7 +316,7 @@ def _share(part: Quantity, whole: Quantity) -> Quantity:
 _CHANGES = frozenset({"share", "percentage points", "times"})
 _SPANS = frozenset({"time", "months", "age", "year", "decade"})
 _MONEY = frozenset({unit.kind for unit in CURRENCIES.values()} | {"cents"})
-_PLACED_OF_NUMBERS = frozenset({"ordinal", "day of month", "month", "date"})
+_SHOWN_PLACES = frozenset({"ordinal", "day of month", "month", "date"})
 # “(mg/kg)”, “in seconds”: the unit of numbers that stand elsewhere, in the rows below.
 _NAMED_UNIT = re.compile(
     r"(?:[(（\[]\s?|\bin\s)(?P<name>[A-Za-zμµΩ%‰°℃]+)(?:\s?/\s?(?P<other>[A-Za-zμµ]+))?"
@@ -508,7 +508,7 @@ def _find_equal(own: Quantity, sentences: Sequence[_Sentence]) -> Quantity | Non
 
 def _find_slip(own: Quantity, sentences: Sequence[_Sentence]) -> Quantity | None:
     """Return the number of equal digits that differs in unit, scale, bound or direction."""
-    if own.unit.kind in _PLACED_OF_NUMBERS or (own.unit.kind and not own.unit.name):
+    if own.unit.kind in _SHOWN_PLACES or (own.unit.kind and not own.unit.name):
         return None  # of a half the digits say nothing
     for each in sentences:
         made = work_out(each.text) if own.unit.kind in _CHANGES else ()
@@ -522,13 +522,10 @@ def _find_slip(own: Quantity, sentences: Sequence[_Sentence]) -> Quantity | None
 
 
 def _find_rival(
-    statement: str,
-    own: Quantity,
-    decides: _Sentence,
-    taken: Sequence[Quantity],
+    statement: str, own: Quantity, decides: _Sentence, taken: Sequence[Quantity]
 ) -> Quantity | None:
     """Return the number that the source has where a statement has one that it does not confirm."""
-    if own.unit.kind in _PLACED_OF_NUMBERS:
+    if own.unit.kind in _SHOWN_PLACES:
         return None
     is_made = own.role == "by" or (
         _IS_SUM.search(statement) is not None and _IS_SUM.search(decides.text) is None
@@ -557,7 +554,7 @@ def _misplaced(
     places = {
         own: [(each, q) for each in shown for q in each.written if _is_told(own, q)]
         for own in said.written
-        if own.unit.kind not in _PLACED_OF_NUMBERS and not is_year(own)
+        if own.unit.kind not in _SHOWN_PLACES and not is_year(own)
     }
     found = dict(_exchanged(said, places))
     told = {q for each in places.values() for _, q in each}

@@ -14,7 +14,6 @@ from rag_assets.embedding import PairModel, load_pair_model
 from rag_assets.judging.contract import (
     SCORE_DECIMALS,
     Judgement,
-    NamedReader,
     PassageText,
     Sign,
     Status,
@@ -198,8 +197,16 @@ class Reading:
     logit: float | None = None
 
 
-class StatementReader(NamedReader, Protocol):
+class StatementReader(Protocol):
     """Reads a statement against numbered sentences."""
+
+    @property
+    def name(self) -> str:
+        """Return what reads, as a fit names it."""
+
+    @property
+    def fingerprint(self) -> str:
+        """Return the SHA-256 of all that decides a reading; no threshold and no curve does."""
 
     def read(self, statement: str, shown: Sequence[ShownSentence], least: float = 0.0) -> Reading:
         """Return what the model makes of it.
@@ -237,12 +244,7 @@ class TaughtReader:
         """Return the SHA-256 of model and code."""
         return hash_fields("taught, all together", _VERSION, self._model.fingerprint)
 
-    def read(
-        self,
-        statement: str,
-        shown: Sequence[ShownSentence],
-        least: float = 0.0,
-    ) -> Reading:
+    def read(self, statement: str, shown: Sequence[ShownSentence], least: float = 0.0) -> Reading:
         """Return the reading of all sentences together.
 
         Of drafts of known truth that tells more than the best of passages read one by one (area
@@ -494,7 +496,7 @@ def _origin(fit: ReaderFit) -> str:
 # Scorer `llm`: a language model reads the sentences that decide; the program does the rest.
 
 # Counts as code: raise it when the same reading comes to another judgement.
-_VERSION_OF_ASKED_READERS = 4
+_SCORER_VERSION = 4
 
 
 @dataclass(frozen=True)
@@ -519,7 +521,7 @@ class ReaderScorer:
     def _fingerprint(self) -> str:
         fit = self.fit.model_dump() if self.fit else None
         parts = [self.reader.fingerprint, fit, self.thresholds.values]
-        return hash_fields(self.name, _VERSION_OF_ASKED_READERS, *parts)
+        return hash_fields(self.name, _SCORER_VERSION, *parts)
 
     def log_odds(self, claim: str, passages: Sequence[PassageText]) -> float:
         """Return what the reader makes of a claim, before any curve and check, as log-odds.

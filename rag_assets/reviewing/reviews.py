@@ -38,7 +38,7 @@ from rag_assets.auditing.judgements import (
     version_of,
     without_judgements,
 )
-from rag_assets.auditing.pages import LaidBlock, Span, lay_out
+from rag_assets.auditing.pages import LaidBlock, Span, lay_out, part_passage
 from rag_assets.auditing.record import Decision
 from rag_assets.evidence.bibliography import ExportedSources, export_references
 from rag_assets.evidence.locating import locate
@@ -131,10 +131,7 @@ def replace_sentence(
                 "the sentence as it is now, and edit it again."
             )
         new = _replaced(path, data, edit, after)
-        rewrite_bytes(path.resolve(), new)
-        log_revision(
-            workspace, path, edit.before, after, (edit.digest, hash_bytes(new)), by, at, "sentence"
-        )
+        _write_revision(workspace, path, (data, new), "sentence", edit.before, after, by, at)
     return hash_bytes(new)
 
 
@@ -152,38 +149,33 @@ def _replaced(path: Path, data: bytes, edit: SentenceEdit, after: str) -> bytes:
     return mark + (text[: edit.start] + after + text[edit.end :]).encode("utf-8")
 
 
-def log_revision(
+def _write_revision(
     workspace: Workspace,
     path: Path,
+    contents: tuple[bytes, bytes],
+    field: str,
     before: str,
     after: str,
-    digests: tuple[str, str],
     by: str,
     at: datetime,
-    field: str,
 ) -> None:
-    """Note in the version log what was changed in a draft.
+    """Write a draft and note in the version log what was changed.
 
     Args:
+        contents: the draft's bytes before and after.
         before: the words that were there; `after` those that are.
-        digests: SHA-256 of the draft's bytes before and after.
-        field: what was changed: `sentence`, `passage`.
     """
-    log = workspace.meta / "version_log.jsonl"
-    lock = workspace.locks / "outputs.lock"
+    rewrite_bytes(path.resolve(), contents[1])
+    log, lock = workspace.meta / "version_log.jsonl", workspace.locks / "outputs.lock"
+    entry = {
+        "file": path.relative_to(workspace.root).as_posix(), "field": field,
+        "from": before, "to": after,
+        "sha256": dict(zip(("before", "after"), map(hash_bytes, contents), strict=True)),
+        "timestamp": at.astimezone().isoformat(timespec="seconds"),
+        "reason": f"edited at the desk by {by}",
+    }  # fmt: skip
     with hold_lock(lock, "the version log", lambda _: None), explained_errors(log):
-        append_log(
-            log,
-            {
-                "file": path.relative_to(workspace.root).as_posix(),
-                "field": field,
-                "from": before,
-                "to": after,
-                "sha256": dict(zip(("before", "after"), digests, strict=True)),
-                "timestamp": at.astimezone().isoformat(timespec="seconds"),
-                "reason": f"edited at the desk by {by}",
-            },
-        )
+        append_log(log, entry)
 
 
 # A passage put at the end of a draft, with its citation: a new revision of the file.
@@ -227,19 +219,10 @@ def add_passage(
             raise UsageError(f"{path.name} is not UTF-8: save it as that first.") from error
         end = "\r\n" if "\r\n" in text else "\n"
         # An empty line before it, none more than that.
-        gap = "" if not text.strip() else end * (2 - min(2, _ends(text)))
+        gap = "" if not text.strip() else end * (2 - min(2, text[len(text.rstrip()) :].count("\n")))
         new = data + f"{gap}{added}{end}".encode()
-        rewrite_bytes(path.resolve(), new)
-        log_revision(
-            workspace, path, "", added, (hash_bytes(data), hash_bytes(new)), by, at, "passage"
-        )
+        _write_revision(workspace, path, (data, new), "passage", "", added, by, at)
     return added
-
-
-def _ends(text: str) -> int:
-    """Return how many line ends a text ends with."""
-    tail = text[len(text.rstrip()) :]
-    return tail.count("\n")
 
 
 # The citations of a draft as items to look at, in the order in which they need eyes.
@@ -491,9 +474,7 @@ def shown_parts(item: Item, choice: Choice | None = None) -> tuple[str, str, str
     """
     if choice is not None:
         return "", show_figures(choice.text), ""
-    passage, quote = item.row.passage or "", item.row.quote
-    before, marked, after = passage.partition(quote) if quote and quote in passage else (
-        "", "", passage)  # fmt: skip
+    before, marked, after = part_passage(item.row.passage or "", item.row.quote)
     return show_figures(before), show_figures(marked), show_figures(after)
 
 

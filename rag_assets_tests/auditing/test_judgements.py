@@ -150,10 +150,7 @@ def test_a_changed_source_takes_its_judgements_out_of_date_and_says_so() -> None
     rows = audited().rows
     other = make_document("leaf", ["Stomata close when the air around a leaf is humid."])
     now = joined(
-        TEXT,
-        judged(rows[0], "unsupported"),
-        judged(rows[1], "supported"),
-        documents=(ROOFS, other),
+        TEXT, judged(rows[0], "unsupported"), judged(rows[1], "supported"), documents=(ROOFS, other)
     )
     assert statuses(now)[:2] == ["MISSING", "MISSING"]
     assert now[0].person is not None

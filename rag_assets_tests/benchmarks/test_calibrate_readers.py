@@ -6,8 +6,10 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from click.testing import CliRunner
 
 from benchmarks import calibrate
+from rag_assets.cli.main import build_cli
 from rag_assets.judging import PassageText
 from rag_assets.judging.readers import find_fit
 from rag_assets.model import AnswerError, ConfigurationError, UsageError, hash_bytes
@@ -123,3 +125,9 @@ def test_a_scorer_that_compares_has_nothing_to_calibrate(
     config.write_text("verify: {scorer: similarity}\n", encoding="utf-8")
     with pytest.raises(ConfigurationError, match="nothing to calibrate"):
         run(drafts(tmp_path), "--config", config)
+
+
+def test_the_command_of_earlier_versions_names_its_replacement() -> None:
+    found = CliRunner().invoke(build_cli(), ["calibrate", "rows.jsonl"])
+    assert found.exit_code == 2
+    assert "python -m benchmarks.calibrate" in found.output

@@ -139,9 +139,7 @@ def document() -> ParsedDocument:
     return parse_document(ROOFS, ParseHints(extension=".pdf"), make_settings())
 
 
-def test_quote_over_a_divided_word_is_what_is_printed(
-    document: ParsedDocument,
-) -> None:
+def test_quote_over_a_divided_word_is_what_is_printed(document: ParsedDocument) -> None:
     quote = "cooler than bitumen in every summer month, and the wet ones"
     start = document.text.index(quote)
     assert check_quote(document, start, quote, "roofs:0") == "printed"
