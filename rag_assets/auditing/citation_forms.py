@@ -127,7 +127,6 @@ LATEX = (
     r"\\(?P<{0}>(?!nocite)[A-Za-z]*[cC]ite[A-Za-z]*)\*?"
     r"(?:\[[^\[\]]{{0,200}}\]){{0,2}}\{{[^{{}}]{{0,400}}\}}"
 )
-_LATEX = re.compile(LATEX.format("command"))
 _LATEX_NOTE = re.compile(r"\[([^\[\]]*)\]")
 # The author's name is part of the sentence there.
 _TEXTUAL = re.compile(r"(?:[cC]itet|[tT]extcite|[cC]iteauthor|[cC]itealt)")

@@ -334,11 +334,11 @@ def _judged_verdict(
     begin = passage.char_start
     start, end = (None, None) if begin is None else (begin + judged.start, begin + judged.end)
     # Rectangles on its page, else its page, else its characters; without any it cannot be cited.
-    on = [box.page for box in judged.boxes] or [passage.page_start, passage.page_end]
+    pages: list[int | None] = [*sorted(box.page for box in judged.boxes)]
+    pages = pages or [passage.page_start, passage.page_end]
     locator = locate(
-        min(filter(None, on), default=None), max(filter(None, on), default=None), start, end,
-        passage.section_path, has_boxes=bool(judged.boxes),
-    )  # fmt: skip
+        pages[0], pages[-1], start, end, passage.section_path, has_boxes=bool(judged.boxes)
+    )
     if locator is None:
         return _bare(
             case, scorer, subject, "ERROR", "no_locator",
