@@ -255,8 +255,6 @@ def _mapping(value: object) -> dict[str, Any]:
 
 # Ask a question: search the current publications and store the evidence pack.
 
-Notify = Callable[[str], None]
-
 
 @dataclass(frozen=True, slots=True)
 class AskOutcome:
