@@ -2,7 +2,6 @@
 
     python -m benchmarks.rules_ledger [DRAFTS.jsonl ...]
     python -m benchmarks.rules_ledger --slips [DRAFTS.jsonl ...]
-    python -m benchmarks.rules_ledger --papers FOLDER
     python -m benchmarks.rules_ledger --frames FOLDER
     python -m benchmarks.rules_ledger --routes QUESTIONS.jsonl
 
@@ -11,7 +10,6 @@ Without files it reads train.jsonl and dev.jsonl of $RAG_SHARED_DATA/claims/draf
 against a sentence that is not wholly supported, or for one that is.
 
 `--slips` counts the false numbers, units and directions that are noticed.
-`--papers` lists the papers that are told to report no results yet: whether they do, a person sees.
 `--frames` seeks twenty sentences of each paper, drawn with a seed, word for word in their own paper
 and lists those that are told not to be asserted there: whether they are not, a person sees.
 `--routes` reads labelled questions (question, intent, categories, part) and counts each rule of a
@@ -26,14 +24,11 @@ import re
 from collections import Counter
 from pathlib import Path
 
-from rag_assets.auditing.announced import ANNOUNCES
 from rag_assets.evaluation.drafts_sources import read_sources
 from rag_assets.finding import read_sentences
 from rag_assets.judging import find_frame
 from rag_assets.judging.facts import RULES, check_facts
 from rag_assets.judging.statement import state
-from rag_assets.model import ParsedDocument
-from rag_assets.parsing import ParseHints, parse_document
 from rag_assets.retrieval.papers import INTENT_RULES, SECTION_RULES, IntentRule
 from rag_assets.workspace import shipped_settings
 
@@ -98,20 +93,6 @@ def count_slips(files: list[Path]) -> None:
         print(f"| {name} | {len(noticed)} | {sum(noticed)} | {sum(noticed) / len(noticed):.3f} |")
 
 
-def count_announced(folder: Path) -> None:
-    """Print of which papers the rule fires."""
-    settings, papers, fired = shipped_settings().parse, 0, []
-    for path in sorted(folder.glob("*.pdf")):
-        found = parse_document(path.read_bytes(), ParseHints(extension=".pdf"), settings)
-        if isinstance(found, ParsedDocument):
-            papers += 1
-            kept = [b for b in found.blocks if b.kind != "reference"]
-            texts = (found.title or "", *(found.text[b.start : b.end] for b in kept))
-            if ANNOUNCES.check("\n".join(texts)):
-                fired.append(f"{path.name}: {found.title}")
-    print(f"{ANNOUNCES.id}: fired on {len(fired)} of {papers} papers", *fired, sep="\n  ")
-
-
 def count_frames(folder: Path) -> None:
     """Print which sentences of papers are told to be framed, and by which rule."""
     papers = read_sources(
@@ -156,13 +137,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("drafts", nargs="*", type=Path, metavar="DRAFTS.jsonl")
     parser.add_argument("--slips", action="store_true")
-    parser.add_argument("--papers", type=Path, metavar="FOLDER")
     parser.add_argument("--frames", type=Path, metavar="FOLDER")
     parser.add_argument("--routes", type=Path, metavar="QUESTIONS.jsonl")
     given = parser.parse_args()
-    if given.papers:
-        count_announced(given.papers)
-    elif given.frames:
+    if given.frames:
         count_frames(given.frames)
     elif given.routes:
         count_routes(given.routes)

@@ -18,8 +18,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from rag_assets.auditing.library import CitedDocument, Passage
-from rag_assets.auditing.printed import PrintedText
-from rag_assets.auditing.quoting import check_quotation
+from rag_assets.auditing.quoting import PrintedText, check_quotation
 from rag_assets.chunking import split_sentences
 from rag_assets.model import HAN, ParsedDocument, count_han
 from rag_assets.parsing import ParseHints, parse_document

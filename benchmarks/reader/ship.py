@@ -4,8 +4,8 @@
 
 DATA is what benchmarks.reader.examples wrote, WEIGHTS the folder that train.py or train_finder.py
 wrote. The matrices become whole numbers of seven bits, as ONNX Runtime computes with them.
-Afterwards it has another fingerprint: `rag calibrate` fits the thresholds of verdicts, those of
-questions stand in rag_assets/evidence/answering.py.
+Afterwards it has another fingerprint: `python -m benchmarks.calibrate` fits the thresholds of
+verdicts, those of questions stand in rag_assets/evidence/answering.py.
 """
 
 import argparse

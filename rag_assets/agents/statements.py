@@ -25,7 +25,7 @@ from rag_assets.judging import (
 from rag_assets.model import RecordingError, hash_fields
 
 if TYPE_CHECKING:
-    from rag_assets.auditing.showing import PassagePart
+    from rag_assets.auditing.deciding import PassagePart
     from rag_assets.judging import Frame
 
 # Counts as code: raise it when the same answer over the same passages comes to another list.
@@ -241,7 +241,7 @@ class ScorerJudge:
 
     def _show(self, claim: Claim) -> "list[tuple[PassageText, _Place]]":
         """Return the windows of the cited passages that likeliest decide, with their places."""
-        from rag_assets.auditing.showing import show
+        from rag_assets.auditing.deciding import Shown
 
         found: list[tuple[PassageText, _Place]] = []
         documents = list(dict.fromkeys((p.namespace, p.doc_uid) for p in claim.passages))
@@ -258,7 +258,8 @@ class ScorerJudge:
             parts = _parts(claim, own)
             title = claim.passages[own[0]].title
             windows = self._finder.open(parts, title).find(claim.text, most)
-            found += [(each.as_passage(title), each) for each in show(windows, parts)]
+            shown = [Shown(window, parts) for window in windows]
+            found += [(each.as_passage(title), each) for each in shown]
         return found
 
     def _checked(
@@ -344,7 +345,7 @@ class RecordedJudge:
 
 
 def _parts(claim: Claim, indices: Sequence[int]) -> "tuple[PassagePart, ...]":
-    from rag_assets.auditing.showing import PassagePart
+    from rag_assets.auditing.deciding import PassagePart
 
     return tuple(
         PassagePart(p.text, p.char_start, p.char_end, p.section_path, index, 0)

@@ -6,7 +6,7 @@ from typing import Any
 
 from rag_assets.agents import AgentState, Decision, Passage, RulesPolicy, Step, show_marks
 from rag_assets.answering.quotes import choose_quotes, match_of
-from rag_assets.evidence.wording import suggest_query
+from rag_assets.evidence.locating import suggest_query
 from rag_assets.model import SectionCategory
 from rag_assets.retrieval.papers import Route
 from rag_assets.retrieval.section_hints import hinted_sections

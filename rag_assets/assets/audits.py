@@ -43,7 +43,7 @@ def _citations() -> "AuditKind[Any]":
 
 
 def _claims() -> "AuditKind[Any]":
-    from rag_assets.auditing.claims import CLAIMS
+    from rag_assets.auditing.storing import CLAIMS
 
     return CLAIMS
 

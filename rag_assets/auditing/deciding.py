@@ -1,11 +1,17 @@
-"""From what was found out about a claim to its verdict: support, quotations, the page named."""
+"""From what was found out about a claim to its verdict."""
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Literal
 
-from rag_assets.auditing.announced import NO_RESULTS_YET
-from rag_assets.auditing.articles import (
+from rag_assets.auditing.citation_forms import Citation
+from rag_assets.auditing.draft import CitedSentence
+from rag_assets.auditing.library import (
+    CitedArticle,
+    CitedDocument,
+    CitedDocumentRef,
+    FaultyCitation,
     NamedArticle,
     clause_at,
     find_article,
@@ -13,21 +19,150 @@ from rag_assets.auditing.articles import (
     read_articles,
     show_article,
 )
-from rag_assets.auditing.drafts.anchors import Citation
-from rag_assets.auditing.drafts.draft import CitedSentence
-from rag_assets.auditing.judged import Judged
-from rag_assets.auditing.library import CitedArticle, CitedDocument, CitedDocumentRef
-from rag_assets.auditing.locating import cut_quote, locate_quote
 from rag_assets.auditing.quoting import OMISSION, REORDERED, QuotationCheck
-from rag_assets.auditing.resolving import FaultyCitation
-from rag_assets.auditing.verdict import CitationVerdict, ReasonCode, ShownPassage, Status
-from rag_assets.evidence.locating import anchor_words, first_words, locate
-from rag_assets.evidence.wording import suggest_query
-from rag_assets.judging import Scorer, Sign
-from rag_assets.model import describe_standing, standing_of_title
+from rag_assets.auditing.record import CitationVerdict, ReasonCode, ShownPassage, Status
+from rag_assets.evidence.locating import anchor_words, first_words, locate, suggest_query
+from rag_assets.finding import EvidenceWindow
+from rag_assets.judging import PassageText, Scorer, Sign, name_context
+from rag_assets.judging import ReasonCode as JudgedReason
+from rag_assets.judging import Status as JudgedStatus
+from rag_assets.model import PageBox, describe_standing, standing_of_title
 from rag_assets.statutes import dropped_limit, misplaced_lead
 
-# Words of a quotation that are repeated in a reason; the whole stands in its sign.
+# What is shown of a cited document for a claim: the windows that decide it, and their places.
+
+
+@dataclass(frozen=True, slots=True)
+class PassagePart:
+    """A passage of a document, or the part of it that an article fills, as the finder reads it.
+
+    Args:
+        passage: index of the passage; `offset` where the part begins in it.
+    """
+
+    text: str
+    char_start: int | None
+    char_end: int | None
+    section_path: tuple[str, ...]
+    passage: int
+    offset: int
+
+
+@dataclass(frozen=True, slots=True)
+class ShownWindow:
+    """A window as it was judged, to be kept and printed.
+
+    Args:
+        text: verbatim; rows and items on lines of their own.
+        share: how likely it decides, beside the rest of the document; no probability of support.
+        parts: where it stands: (index of the passage, start, end in it), half-open.
+    """
+
+    text: str
+    share: float
+    parts: tuple[tuple[int, int, int], ...]
+
+
+def read_parts(
+    document: CitedDocument, spans: Mapping[int, tuple[int, int]] | None = None
+) -> tuple[PassagePart, ...]:
+    """Return the passages of a document, or the spans of some of them, in order."""
+    chosen = spans or {i: (0, len(p.text)) for i, p in enumerate(document.passages)}
+    parts = []
+    for index, (start, end) in sorted(chosen.items()):
+        passage = document.passages[index]
+        begin = passage.char_start
+        parts.append(
+            PassagePart(
+                passage.text[start:end],
+                None if begin is None else begin + start,
+                None if begin is None else begin + end,
+                passage.section_path,
+                index,
+                start,
+            )
+        )
+    return tuple(parts)
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A window of a document with what a scorer needs of it."""
+
+    window: EvidenceWindow
+    parts: tuple[PassagePart, ...]
+
+    def as_passage(self, title: str | None) -> PassageText:
+        """Return the window as scorers read it, sentence by sentence."""
+        first = self.parts[self.window.sentences[0].parts[0][0]]
+        context = name_context(title, first.section_path)
+        found = self.window
+        return PassageText(found.text, found.spans, context, found.shares, found.leads)
+
+    def place_of(self, span: tuple[int, int]) -> tuple[int, int, int]:
+        """Return where a sentence of the window stands: passage, start, end in it.
+
+        Of a sentence over two passages the longer part.
+        """
+        touched = [
+            part
+            for sentence, (start, end) in zip(self.window.sentences, self.window.spans, strict=True)
+            if start < span[1] and span[0] < end
+            for part in sentence.parts
+        ]
+        longest = max(touched, key=lambda part: part[2] - part[1])
+        same = [part for part in touched if part[0] == longest[0]]
+        whole = self.parts[longest[0]]
+        start, end = min(part[1] for part in same), max(part[2] for part in same)
+        return whole.passage, whole.offset + start, whole.offset + end
+
+    def kept(self) -> ShownWindow:
+        """Return the window as it is kept."""
+        places = (
+            (part.passage, part.offset + start, part.offset + end)
+            for index, start, end in self.window.parts
+            for part in [self.parts[index]]
+        )
+        return ShownWindow(self.window.text, self.window.share, tuple(places))
+
+
+# What was found out about one claim and one document, apart from where the claim stands.
+
+PlaceFound = Literal["as_named", "elsewhere", "unchecked"]
+"""How the place that a citation names compares with where support was found: there, on another
+page, or it cannot be checked (no pages, a page that the file does not have, a chapter)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A judgement that can be kept: it holds neither uid nor place in a draft.
+
+    Args:
+        passage: index of the best passage among those of the document.
+        start: of its best sentence in the passage; `end` exclusive.
+        boxes: around the printed lines of that sentence.
+        note: what could not be looked at as it should.
+        place: None where the citation names none.
+        quotations: of the sentence, compared with the document.
+        shown: the windows of the document that were judged, best first.
+    """
+
+    score: float
+    status: JudgedStatus
+    reason_code: JudgedReason
+    reason: str
+    passage: int
+    start: int
+    end: int
+    speaks_for: tuple[Sign, ...] = ()
+    speaks_against: tuple[Sign, ...] = ()
+    boxes: tuple[PageBox, ...] = ()
+    note: str | None = None
+    place: PlaceFound | None = None
+    quotations: tuple[QuotationCheck, ...] = ()
+    shown: tuple[ShownWindow, ...] = ()
+
+
 _WORDS_SHOWN = 12
 _CHARACTERS_SHOWN = 30  # of Chinese, where each counts as a word
 _CHANGES_SHOWN = 4
@@ -85,12 +220,10 @@ class Subject:
 
     Args:
         digest: that of `digest_document`.
-        announces: whether it says what will be done, and reports no results yet.
     """
 
     document: CitedDocument
     digest: str
-    announces: bool = False
 
 
 def decide(
@@ -171,11 +304,7 @@ def _bare(
 
 
 def _judged_verdict(
-    case: Case,
-    scorer: Scorer,
-    subject: Subject,
-    judged: Judged,
-    quoted_elsewhere: Collection[str],
+    case: Case, scorer: Scorer, subject: Subject, judged: Judged, quoted_elsewhere: Collection[str]
 ) -> CitationVerdict:
     checks = [c for c in judged.quotations if c.state == "exact" or c.text not in quoted_elsewhere]
     is_exact = bool(checks) and all(check.state == "exact" for check in checks)
@@ -201,8 +330,15 @@ def _judged_verdict(
     )  # fmt: skip
     verdict = replace(verdict, passages=tuple(_shown(subject.document, judged)))
     passage = subject.document.passages[judged.passage]
-    quote = cut_quote(passage, judged.start, judged.end)
-    locator = locate_quote(passage, quote, judged.boxes)
+    quote = passage.text[judged.start : judged.end]
+    begin = passage.char_start
+    start, end = (None, None) if begin is None else (begin + judged.start, begin + judged.end)
+    # Rectangles on its page, else its page, else its characters; without any it cannot be cited.
+    pages: list[int | None] = [*sorted(box.page for box in judged.boxes)]
+    pages = pages or [passage.page_start, passage.page_end]
+    locator = locate(
+        pages[0], pages[-1], start, end, passage.section_path, has_boxes=bool(judged.boxes)
+    )
     if locator is None:
         return _bare(
             case, scorer, subject, "ERROR", "no_locator",
@@ -211,20 +347,20 @@ def _judged_verdict(
         )  # fmt: skip
     article = _shown_article(case, subject.document, judged)
     where = f"{article}, {locator.text}" if article is not None else locator.text
-    begin, end = anchor_words(quote.text)
+    first, last = anchor_words(quote)
     return replace(
         verdict,
         chunk_id=passage.chunk_id,
         parent_id=passage.parent_id,
         passage=_GAP.sub("\n\n", passage.text) if _cited_article(case) else passage.text,
-        quote=quote.text,
-        quote_start=quote.start,
-        quote_end=quote.end,
+        quote=quote,
+        quote_start=start,
+        quote_end=end,
         locator=where,
         locator_quality=locator.quality,
         boxes=judged.boxes,
-        anchor_begin=begin,
-        anchor_end=end,
+        anchor_begin=first,
+        anchor_end=last,
         section_path=passage.section_path,
         content_hash=passage.content_hash,
         citation_id=passage.citation_id,
@@ -322,8 +458,6 @@ def _note(case: Case, subject: Subject, judged: Judged) -> str | None:
     document = subject.document
     cited = _cited_article(case)
     notes = [note for note in (judged.note, cited.mark if cited else "") if note]
-    if subject.announces:
-        notes.append(NO_RESULTS_YET)
     standing = describe_standing(document.title)
     if standing:
         notes.append(standing)

@@ -8,23 +8,35 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rag_assets.auditing.disabled import disabled_passages
-from rag_assets.auditing.library import CitedDocument, CitedDocumentRef, Passage
-from rag_assets.auditing.statutes import cited_article, shown_repeal
+from rag_assets.auditing.library import (
+    CitedDocument,
+    CitedDocumentRef,
+    Passage,
+    cited_article,
+    shown_repeal,
+)
 from rag_assets.embedding import (
     EmbeddingTokenizer,
     load_embedder,
     load_query_encoder,
     load_tokenizer,
 )
-from rag_assets.model import PageBox, UsageError
+from rag_assets.model import PageBox, UsageError, hash_text
 from rag_assets.publishing import (
     PublishedModel,
+    citation_ids,
     look_since_publication,
     published_models,
     removed_documents,
 )
-from rag_assets.retrieval import NOT_EVIDENCE, Asked, Publications, Reader, open_library
+from rag_assets.retrieval import (
+    NOT_EVIDENCE,
+    Asked,
+    ParentPassage,
+    Publications,
+    Reader,
+    open_library,
+)
 from rag_assets.statutes import LawShelf, StatuteCitation
 from rag_assets.workspace import Namespace
 
@@ -33,6 +45,56 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rag_assets.chunking import BoxFinder
+
+# What a document prints in chunks that a person has disabled (`rag draft`).
+#
+# No search finds them, so they support nothing; but they are printed, and a quotation may be of
+# them.
+
+
+def disabled_passages(
+    reader: Reader, doc_uid: str, chunks: Sequence[Mapping[str, Any]]
+) -> list[Passage]:
+    """Return what a document's parents print and none of its chunks in the search table holds.
+
+    Args:
+        chunks: its rows of the search table, with `char_start` and `char_end`.
+    """
+    if not reader.manifest["counts"].get("chunk_edits"):
+        return []
+    covered = sorted((row["char_start"], row["char_end"]) for row in chunks)
+    return [
+        Passage(
+            f"{parent.parent_id}:{start}",
+            parent.parent_id,
+            text,
+            parent.page_start,
+            parent.page_end,
+            start,
+            start + len(text),
+            parent.section_path,
+            hash_text(text),
+            citation_ids(reader.namespace, [doc_uid], [hash_text(text)])[0],
+        )
+        for parent in reader.parents_of(doc_uid)
+        for start, text in _gaps(parent, covered)
+    ]
+
+
+def _gaps(parent: ParentPassage, covered: Sequence[tuple[int, int]]) -> Iterator[tuple[int, str]]:
+    """Yield where text stands that no span covers, without white space around it."""
+    reached, base = parent.char_start, parent.char_start
+    for start, end in [*covered, (parent.char_end, parent.char_end)]:
+        if end <= reached and start != parent.char_end:
+            continue
+        between = parent.text[reached - base : max(min(start, parent.char_end), reached) - base]
+        text = between.strip()
+        if text:
+            yield reached + between.index(text), text
+        reached = min(max(reached, end), parent.char_end)
+
+
+# The library of an audit: the documents of the publications that it holds.
 
 # Whom the authors thank and whom they cite says nothing about what they found.
 _UNSAID_SECTIONS = frozenset({"references", "acknowledgements"})

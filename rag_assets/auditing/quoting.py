@@ -1,30 +1,359 @@
-"""Whether words in quotation marks stand in the cited document as they are quoted."""
+"""Whether words in quotation marks are in the cited document as they are quoted."""
 
 import re
+import unicodedata
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import pairwise
 from typing import Literal
 
-from rag_assets.auditing.library import Passage
-from rag_assets.auditing.misquoting import (
-    NEGATION,
-    changes_meaning,
-    find_denial,
-    find_exception,
-    rest_of_sentence,
+from rag_assets.auditing.library import CitedDocument, Passage
+from rag_assets.judging import read_numerals, read_quantities
+from rag_assets.model import CJK_RANGES, HAN, HAN_RANGES, count_han
+from rag_assets.publishing.content_words import coverage
+
+# The printed words of a document, freed of what a printer adds, for comparing letter by letter.
+
+# What changes a statement and is no letter.
+# Not the caret: 10⁵ is printed without.
+_SIGNS = frozenset("%‰±<>=≤≥×+°$€£¥&@#*/~≈∞√∑µ")
+_MINUS = frozenset("-\u2010\u2011\u2012\u2013\u2014\u2015\u2212\ufe63\uff0d")
+# Points and commas of numbers, full-width ones as what they stand for.
+_POINTS = {".": ".", ",": ",", "\uff0e": ".", "\uff0c": ","}
+_SLASHED = str.maketrans({"ø": "o", "Ø": "O", "ł": "l", "Ł": "L", "ı": "i"})
+_LATIN = re.compile(rf"(?![{CJK_RANGES}])[^\W\d_]")
+_FOLDED: dict[str, str] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class Letters:
+    """A text reduced to what a reader compares: letters, digits, signs that mean something.
+
+    Ligatures, full-width forms and accents are resolved; white space, hyphens, quotation marks
+    and punctuation are left out, but for what stands inside a number and before it.
+
+    Args:
+        text: the letters; `places` says for each where it stood.
+    """
+
+    text: str
+    places: tuple[int, ...]
+
+
+def read_letters(text: str) -> Letters:
+    """Return the letters of `text`."""
+    letters: list[str] = []
+    places: list[int] = []
+    for place, character in enumerate(text):
+        folded = _FOLDED.get(character)
+        if folded is None:
+            folded = _FOLDED[character] = _fold(character)
+        if not folded and (character in _POINTS or character in _MINUS):
+            folded = _inside_number(text, place, _POINTS.get(character, character))
+        for letter in folded:
+            letters.append(letter)
+            places.append(place)
+    return Letters("".join(letters), tuple(places))
+
+
+def _fold(character: str) -> str:
+    parts = unicodedata.normalize("NFKD", character).translate(_SLASHED)
+    return "".join(part for part in parts if part.isalnum() or part in _SIGNS)
+
+
+def _inside_number(text: str, place: int, character: str) -> str:
+    """Return the point of 3.5, the comma of 3,5, the minus of -3 and of 3-5; else nothing."""
+    after = text[place + 1 : place + 2]
+    before = text[place - 1 : place] if place else ""
+    if not after.isdigit():
+        return ""
+    if character in _MINUS:
+        return "" if before.isalpha() else "-"
+    if not before.isdigit():
+        return ""
+    is_thousands = character == "," and re.match(r"\d{3}(?!\d)", text[place + 1 :][:4])
+    return "" if is_thousands else character
+
+
+def are_spaced_alike(ours: str, mine: Sequence[int], theirs: str, places: Sequence[int]) -> bool:
+    """Say whether two texts of the same letters end their words alike: “notable” is not “not able”.
+
+    A hyphen may stand for either, and between Chinese characters nothing is written.
+
+    Args:
+        mine: where the letters stand in `ours`; `places` in `theirs`.
+    """
+    for (a, b), (c, d) in zip(pairwise(mine), pairwise(places), strict=True):
+        gaps = ours[a + 1 : b], theirs[c + 1 : d]
+        is_apart = bool(gaps[0]) != bool(gaps[1]) and (gaps[0] or gaps[1]).isspace()
+        if is_apart and _LATIN.match(theirs, c) and _LATIN.match(theirs, d):
+            return False
+    return True
+
+
+class PrintedText:
+    """All text of a document in its order, as letters that know their passage.
+
+    Args:
+        document: with all its passages, those that state nothing too.
+    """
+
+    def __init__(self, document: CitedDocument) -> None:
+        self.passages: list[Passage] = sorted(
+            (*document.passages, *document.unsaid),
+            key=lambda passage: (passage.char_start is None, passage.char_start or 0),
+        )
+        pieces: list[str] = []
+        self._starts: list[int] = []
+        self._skipped: list[int] = []
+        reached, length = 0, 0
+        for passage in self.passages:
+            # Where chunks overlap, what stood in the one before is not read again.
+            overlap = max(reached - passage.char_start, 0) if passage.char_start is not None else 0
+            piece = passage.text[overlap:]
+            self._starts.append(length)
+            self._skipped.append(min(overlap, len(passage.text)))
+            pieces.append(piece)
+            length += len(piece) + 1
+            reached = max(reached, passage.char_end or 0)
+        self.text = "\n".join(pieces)
+        self.letters = read_letters(self.text)
+        self.folded = self.letters.text.casefold()
+        if len(self.folded) != len(self.letters.text):
+            # A letter that folds to two would shift all behind it.
+            self.folded = "".join(
+                letter.casefold() if len(letter.casefold()) == 1 else letter
+                for letter in self.letters.text
+            )
+
+    def span(self, start: int, end: int) -> tuple[int, int]:
+        """Return where the letters from `start` to `end` (exclusive) stand in `text`."""
+        return self.letters.places[start], self.letters.places[end - 1] + 1
+
+    def place(self, start: int) -> tuple[Passage, int]:
+        """Return the passage in which a character of `text` stands, and its offset there."""
+        index = bisect_right(self._starts, start) - 1
+        return self.passages[index], start - self._starts[index] + self._skipped[index]
+
+
+# A quotation cut at what its writer omitted, `[…]`, and put in, `[of his]`.
+
+# Omissions and insertions that a quoting writer may mark.
+_OMISSION = re.compile(
+    r"[\[(（［【]\s*(?:…+|\.\s?\.\s?\.|⋯+)\s*[\])）］】]|…+|⋯+|\.\s?\.\s?\.(?:\s?\.)?"
 )
-from rag_assets.auditing.printed import PrintedText, are_spaced_alike, read_letters
-from rag_assets.auditing.segments import (
-    REFERENCE_MARK,
-    REPLACED_LETTERS,
-    Segment,
-    bare_words,
-    cut_segments,
+_INSERTION = re.compile(r"[\[［【](?P<inside>[^\[\]［］【】]{0,200})[\]］】]")
+# A mark that points at a reference belongs to the print, not to the words.
+REFERENCE_MARK = re.compile(r"[\[(]?\d{1,3}(?:\s*[,;–-]\s*\d{1,3})*[\])]?|[*†‡§¶#]+")
+_WORD = re.compile(rf"[{HAN_RANGES}]|[^\W_]+")
+# Words from which an insertion is no note of the writer's, and the share of them that the source
+# has in brackets of its own where it quotes these.
+_LONG = 6
+_REPEATED = 0.6
+# Letters that an omission may leave out: about a page; an insertion replaces a few words.
+_OMITTED = 1_500
+REPLACED_LETTERS = 60
+_MARK_LETTERS = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """Part of a quotation between two marked omissions.
+
+    Args:
+        reach: letters that may lie between it and the one before; None for the first.
+        inside: what the writer put in before it; empty for an omission.
+        is_bare: whether dots without brackets stand before it, which may be the source's own.
+        opens: whether it may begin, `closes` end, inside a word: `increase[s]`.
+    """
+
+    letters: Letters
+    text: str
+    reach: int | None
+    inside: str
+    is_bare: bool
+    opens: bool
+    closes: bool
+
+
+def cut_segments(quotation: str, source: str) -> Iterator[Segment]:
+    """Yield the parts of a quotation between what was omitted or put in.
+
+    Args:
+        quotation: without its marks.
+        source: what the document prints; brackets of its own are part of its words.
+    """
+    marks = sorted(
+        [(m.start(), m.end(), _OMITTED, "") for m in _OMISSION.finditer(quotation)]
+        + [
+            (m.start(), m.end(), _reach(m["inside"]), m["inside"])
+            for m in _INSERTION.finditer(quotation)
+            if not _OMISSION.fullmatch(m.group()) and not _is_printed(m, source)
+        ]
+    )
+    position, prefix, reach, before, opens, is_bare = 0, "", None, "", False, False
+    for start, end, allowed, inside in marks:
+        if start < position:
+            continue
+        touches = quotation[end : end + 1].isalpha() and allowed != _OMITTED
+        # [T]he is The: one letter in brackets is a letter whose case was changed.
+        is_letter = touches and len(inside) == 1 and inside.isalpha()
+        closes = quotation[start - 1 : start].isalpha() and allowed != _OMITTED and not is_letter
+        text = prefix + quotation[position:start]
+        yield Segment(read_letters(text), text, reach, before, is_bare, opens, closes)
+        prefix = inside if is_letter else ""
+        before = "" if is_letter else inside
+        position, reach, opens = end, allowed, touches and not is_letter
+        is_bare = quotation[start] in ".…⋯"
+    text = prefix + quotation[position:]
+    yield Segment(read_letters(text), text, reach, before, is_bare, opens, closes=False)
+
+
+def _is_printed(insertion: re.Match[str], source: str) -> bool:
+    """Say whether the source prints these brackets itself, perhaps in somewhat other words."""
+    if insertion.group() in source:
+        return True
+    words = bare_words(insertion["inside"])
+    mine = set(words)
+    return len(words) >= _LONG and any(
+        len(mine.intersection(bare_words(own["inside"]))) >= _REPEATED * len(mine)
+        for own in _INSERTION.finditer(source)
+    )
+
+
+def bare_words(text: str) -> list[str]:
+    """Return the words of a text, Chinese ones as characters, without case and punctuation."""
+    return [word.casefold() for word in _WORD.findall(text)]
+
+
+def _reach(inside: str) -> int:
+    """Return how many letters of the source an insertion may stand for."""
+    is_mark = REFERENCE_MARK.fullmatch(inside.strip())
+    return len(inside) + _MARK_LETTERS if is_mark else REPLACED_LETTERS
+
+
+# Whether what was changed in a quotation, or left out of it, changes what it says.
+
+# What stands for a denial in other words (非常, 未来, 无论, 不断) is none.
+NEGATION = re.compile(
+    r"\b(?:not|no|never|none|nor|neither|without|hardly|scarcely|barely|rarely|seldom|nobody|"
+    r"nothing|nowhere|cannot|fail(?:s|ed|ing)?\s+to)\b|n['’]t\b"
+    r"|不(?![断但仅])|[没沒勿毋]|[未](?!来)|[无無](?!论|線|线)|非(?![常洲])|莫(?!斯)|禁止|严禁|拒绝",
+    re.IGNORECASE,
 )
-from rag_assets.evidence.wording import coverage
-from rag_assets.model import CJK_RANGES, HAN, count_han
+# What a rule does not hold for, or alone holds for.
+EXCEPTION = re.compile(
+    r"\b(?:except(?:ing)?|unless|excluding|exclusive\s+of|save\s+(?:for|where|when|in|as|that)|"
+    r"other\s+than|apart\s+from|aside\s+from|with\s+the\s+(?:\w+\s+)?exceptions?\s+of|but\s+not|"
+    r"only\s+(?:if|when|where|in|for|after|under|among|with)|provided\s+that|subject\s+to)\b"
+    r"|除(?![此了])[^。；\n]{0,80}?外|除外|除非|除了[^。；\n]{0,80}?(?:以外|之外)|例外|另有规定",
+    re.IGNORECASE,
+)
+_SENTENCE_END = re.compile(
+    r"(?<![A-Z])[.!?][\"”’)\]]*\s+(?=[A-Z\u00c0-\u00de“\"(\[])|[。！？][”’」』）]*|\n\s*\n"
+)
+_REST = re.compile(r"(?:[^.!?。！？\n]|\n(?!\s*\n)|[.!?](?!\s)){0,600}")
+_CLAUSE_END = re.compile(r"[;:，；：—–]|,(?!\d)")
+_AMOUNT = re.compile(r"\b(?:all|some|most|few|many|twice|double|triple)\b", re.IGNORECASE)
+_HAN_NUMERAL = re.compile("[〇零一二两三四五六七八九十百千万亿]+")
+# What is no numeral by itself, but is a number or part of one beside other words.
+_PART_OF_NUMERAL = re.compile(
+    rf"\d|{_HAN_NUMERAL.pattern}|\b(?:one|dozen|hundred|thousand|million|billion|trillion|half|"
+    r"third|quarter)s?\b",
+    re.IGNORECASE,
+)
+# Words that differ by nothing else say the opposite.
+_DENYING = re.compile(r"(?:un|in|im|il|ir|dis|non|a|mis)-?", re.IGNORECASE)
+
+
+def changes_meaning(quotation: str, source: str, changes: Sequence[tuple[str, str]]) -> bool:
+    """Say whether a number, an amount, a negation or an exception is among the changes.
+
+    Args:
+        quotation: as the draft has it; `source` as it is printed.
+        changes: (words of the draft, words of the source) that differ.
+    """
+    sides = [f"{before} {after}" for before, after in changes]
+    return (
+        any(pattern.search(side) for side in sides for pattern in (NEGATION, EXCEPTION, _AMOUNT))
+        or any(_denies(a, b) or _denies(b, a) for a, b in changes)
+        or (any(map(_has_number, sides)) and _values(quotation) != _values(source))
+        or any(_HAN_NUMERAL.fullmatch(a) and _HAN_NUMERAL.fullmatch(b) for a, b in changes)
+    )
+
+
+def find_denial(left_out: str, following: str, inside: str) -> str | None:
+    """Return the part of an omission that denies or narrows what is quoted around it.
+
+    Sentences that are left out as a whole speak for themselves. Of a long omission its ends count,
+    as far as their clauses go: “did [not, as we shall see,] fall”; and every exception.
+
+    Args:
+        left_out: what is printed between two parts of a quotation; `following` the text behind.
+        inside: what the writer put in its place; a denial in it is quoted in other words.
+    """
+    ends = [
+        match.span()
+        for match in _SENTENCE_END.finditer(left_out + following[:1])
+        if match.start() < len(left_out)
+    ]
+    parts = [left_out] if not ends else [left_out[: ends[0][0]], left_out[ends[-1][1] :]]
+    denies = not NEGATION.search(inside)
+    for number, part in enumerate(parts):
+        exception = find_exception(part)
+        if exception is not None and not EXCEPTION.search(inside):
+            return exception
+        if not denies:
+            continue
+        if not ends and len(_one_line(part)) <= REPLACED_LETTERS:
+            if NEGATION.search(part):
+                return _one_line(part)
+            continue
+        clauses = _CLAUSE_END.split(part)
+        edges = [clauses[0][:REPLACED_LETTERS]] if number == 0 else []
+        edges += [clauses[-1][-REPLACED_LETTERS:]] if part is parts[-1] else []
+        for edge in edges:
+            if NEGATION.search(edge):
+                return _one_line(edge)
+    return None
+
+
+def find_exception(text: str) -> str | None:
+    """Return the clause of a text that makes an exception, None where none does."""
+    found = EXCEPTION.search(text)
+    if found is None:
+        return None
+    starts = [match.end() for match in _CLAUSE_END.finditer(text, 0, found.start())]
+    end = _CLAUSE_END.search(text, found.end())
+    return _one_line(text[max(starts, default=0) : end.start() if end else len(text)])
+
+
+def rest_of_sentence(text: str) -> str:
+    """Return a text as far as its first sentence goes."""
+    match = _REST.match(text)
+    return match.group() if match else ""
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split()).strip(" ,;:.，；：。")
+
+
+def _has_number(side: str) -> bool:
+    return _PART_OF_NUMERAL.search(side) is not None or bool(read_numerals(side))
+
+
+def _values(text: str) -> list[tuple[float, str]]:
+    return sorted((q.value, q.unit.kind) for q in read_quantities(text))
+
+
+def _denies(word: str, other: str) -> bool:
+    prefix = word[: len(word) - len(other)]
+    return bool(other) and word.endswith(other) and _DENYING.fullmatch(prefix) is not None
+
+
+# Whether words in quotation marks stand in the cited document as they are quoted.
 
 QuotationState = Literal["exact", "altered", "not_found", "other_language"]
 

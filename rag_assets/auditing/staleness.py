@@ -1,4 +1,4 @@
-"""Verdicts outlive the text that they judged, audits the revision of their draft; this says so."""
+"""Which verdicts and audits are out of date, and which citations do not hold."""
 
 import shlex
 from collections.abc import Generator, Iterable, Iterator, Sequence
@@ -6,19 +6,25 @@ from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
-from rag_assets.auditing.claims import CLAIMS
-from rag_assets.auditing.drafts.draft import read_draft
+from rag_assets.auditing.draft import read_draft, unit_of
 from rag_assets.auditing.judgements import join_judgements, judgements_of
-from rag_assets.auditing.library import CitedDocumentRef, digest_document
+from rag_assets.auditing.library import (
+    CitedDocumentRef,
+    cut_to_article,
+    digest_cut,
+    digest_document,
+    find_statute,
+    statute_of_label,
+)
 from rag_assets.auditing.published import PublishedLibrary, open_published
-from rag_assets.auditing.record import CitationAudit
-from rag_assets.auditing.statutes import cut_to_article, digest_cut, find_statute, statute_of_label
-from rag_assets.auditing.storing import CITATIONS, list_drafts
-from rag_assets.auditing.verdict import CitationVerdict
+from rag_assets.auditing.record import CitationAudit, CitationVerdict
+from rag_assets.auditing.storing import CITATIONS, CLAIMS, list_drafts
 from rag_assets.model import hash_bytes
 from rag_assets.statutes import StatuteCitation
 from rag_assets.storage import find_versions, read_json
 from rag_assets.workspace import Workspace
+
+# Verdicts outlive the text that they judged, audits the revision of their draft; this says so.
 
 # (namespace, doc_uid) → digest of the document as published; None where it is not.
 _Digests = dict[tuple[str, str], str | None]
@@ -224,3 +230,30 @@ def _why_article_is_stale(
     if found.article.mark not in (row.scoring_note or ""):
         return f"`{row.cites}`: {found.article.mark}"
     return None
+
+
+# Citations of drafts that do not hold: by the machine's verdict, or by that of a person.
+
+
+def unsupported_citations(workspace: Workspace) -> Iterator[str]:
+    """Yield a sentence for every citation of a draft in `drafts/` that is MISSING or ERROR.
+
+    The newest audit of each draft's present content counts, with what people have decided since.
+    Drafts whose present content was not audited have none.
+
+    Raises:
+        DamagedFileError: an audit or the journal of judgements is not what was written.
+    """
+    judgements = judgements_of(workspace)
+    for path in list_drafts(workspace):
+        audit = CITATIONS.newest(workspace, path)
+        if audit is None:
+            continue
+        name = path.relative_to(workspace.root).as_posix()
+        for row in join_judgements(audit.rows, judgements, read_draft(path)):
+            if row.status in {"MISSING", "ERROR"}:
+                yield f"{name}, {unit_of(path.name)} {row.line}: {_told(row)}"
+
+
+def _told(row: CitationVerdict) -> str:
+    return f"`{row.cites}` is {row.status}. {row.reason}"

@@ -1,4 +1,4 @@
-"""Audit a draft of the workspace and store the audit under `outputs/audits/`."""
+"""Audit drafts of the workspace and store the audits under `outputs/audits/`."""
 
 import json
 import time
@@ -8,22 +8,31 @@ from datetime import date
 from pathlib import Path
 from typing import Any, Generic
 
-from rag_assets.auditing.audit import Found, audit_from_json, audit_to_json
-from rag_assets.auditing.drafts.draft import Draft, draft_of_text, read_draft
-from rag_assets.auditing.encoders import Encoder
+from rag_assets.auditing.claims import (
+    ClaimAudit,
+    CounterMode,
+    PublishedIndex,
+    Searcher,
+    make_claim_audit,
+    open_searches,
+)
+from rag_assets.auditing.draft import Draft, draft_of_text, read_draft, unit_of
 from rag_assets.auditing.judgements import judgements_of
-from rag_assets.auditing.published import open_published
-from rag_assets.auditing.record import CitationAudit
-from rag_assets.auditing.report import render_markdown
-from rag_assets.auditing.verdict_store import open_verdicts
-from rag_assets.auditing.verification import verify_citations
-from rag_assets.evidence import partition_key
-from rag_assets.judging import Scorer, load_scorer, open_verifying_model
+from rag_assets.auditing.library import FaultyCitation, Library, resolve_citation
+from rag_assets.auditing.published import PublishedLibrary, open_published
+from rag_assets.auditing.record import CitationAudit, Found, audit_from_json, audit_to_json
+from rag_assets.auditing.report import render_claims, render_markdown
+from rag_assets.auditing.verification import open_verdicts, verify_citations
+from rag_assets.evidence import chat_model_of, partition_key
+from rag_assets.evidence.bibliography import ExportedSources, export_references
+from rag_assets.judging import Scorer, TextEncoder, load_scorer, open_verifying_model
 from rag_assets.model import Progress, PublicationError, UsageError, hash_bytes
-from rag_assets.retrieval import Asked, workspace_of
-from rag_assets.settings import VerifySettings
-from rag_assets.storage import current_folder, find_versions, read_json, write_version
+from rag_assets.retrieval import Asked, Retriever, open_library, workspace_of
+from rag_assets.settings import AuditSettings, VerifySettings
+from rag_assets.storage import Notify, current_folder, find_versions, read_json, write_version
 from rag_assets.workspace import Workspace
+
+# Audit a draft of the workspace and store the audit under `outputs/audits/`.
 
 DRAFT_SUFFIXES = (".md", ".markdown", ".txt", ".docx")
 
@@ -104,7 +113,7 @@ class AuditOutcome(Generic[Found]):
 
 def _citation_page(draft: Draft, audit: CitationAudit) -> str:
     # Imported here: the templates of the page cost time that no other command needs.
-    from rag_assets.auditing.pages.citations import render_citation_html
+    from rag_assets.auditing.pages import render_citation_html
 
     return render_citation_html(draft, audit)
 
@@ -259,7 +268,7 @@ def keep_audit(
     return outcome(written.files, audit, is_new=True)
 
 
-def scorer_maker(workspace: Workspace) -> Callable[[VerifySettings, Encoder], Scorer]:
+def scorer_maker(workspace: Workspace) -> Callable[[VerifySettings, TextEncoder], Scorer]:
     """Return what makes the scorer of a workspace from its settings and an embedding model."""
     chat = open_verifying_model(workspace)
     if chat is None:
@@ -323,3 +332,168 @@ def find_drafts(workspace: Workspace, key: str) -> list[Path]:
         f"no draft in {workspace.drafts} has the content of '{key}' any more: it was edited or "
         "removed. Audit the present revision: `rag verify-citations DRAFT`."
     )
+
+
+# Audit the claims of a draft of the workspace and store the audit under `outputs/audits/`.
+
+
+def _claims_page(draft: Draft, audit: ClaimAudit) -> str:
+    # Imported here: the templates of the page cost time that no other command needs.
+    from rag_assets.auditing.pages import render_claims_html
+
+    return render_claims_html(draft, audit)
+
+
+def audit_claims(
+    asked: Asked,
+    draft_path: Path,
+    *,
+    counterevidence: CounterMode | None = None,
+    namespaces: Sequence[str] = (),
+    as_of: date | None = None,
+    notify: Callable[[str], None] = lambda sentence: None,
+    on_progress: Progress | None = None,
+) -> AuditOutcome[ClaimAudit]:
+    """Audit the claims of a draft and store the audit as `<draft>_claims_v###`.
+
+    What was judged or searched before for the same sentence over the same publications is not
+    judged or searched again. The same findings on the same draft are the same audit: then nothing
+    is written.
+
+    Args:
+        counterevidence: off, soft or strict; else `audit.counterevidence` of the settings.
+        namespaces: in place of those that the draft's front matter names: citations mean their
+            documents, and they are asked for suggestions and counter-evidence.
+        as_of: the day on which the wordings of cited statutes have to hold; without it none can be
+            judged.
+
+    Raises:
+        UsageError: the draft cannot be read, its front matter is wrong, or there is no such
+            namespace.
+        PublicationError: nothing is published.
+    """
+    started = time.monotonic()
+    workspace = workspace_of(asked)
+    draft = read_draft(draft_path, namespaces)
+    settings = workspace.settings.audit
+    if counterevidence is not None:
+        settings = settings.model_copy(update={"counterevidence": counterevidence})
+    audit = _audit(asked, draft, settings, as_of, notify, on_progress)
+    return keep_audit(CLAIMS, workspace, draft_path, draft, audit, started, notify)
+
+
+CLAIMS = AuditKind(ClaimAudit, "claims", "claim_audits", audit_claims, render_claims, _claims_page)
+
+
+def claims_of_text(
+    asked: Asked,
+    text: str,
+    *,
+    namespaces: Sequence[str] = (),
+    as_of: date | None = None,
+    notify: Callable[[str], None] = lambda sentence: None,
+    on_progress: Progress | None = None,
+) -> ClaimAudit:
+    """Audit the claims of a text that lies in no file, Markdown; no audit is stored.
+
+    Raises:
+        UsageError, PublicationError: as `audit_claims`.
+    """
+    draft = draft_of_text(text, namespaces)
+    return _audit(asked, draft, workspace_of(asked).settings.audit, as_of, notify, on_progress)
+
+
+def _audit(
+    asked: Asked,
+    draft: Draft,
+    settings: AuditSettings,
+    as_of: date | None,
+    notify: Callable[[str], None],
+    on_progress: Progress | None,
+) -> ClaimAudit:
+    workspace = workspace_of(asked)
+    searches, verdicts = open_searches(workspace), open_verdicts(workspace)
+    with open_library(asked) as opened, open_published(opened, as_of) as library:
+        publications = _choose(workspace, library, draft)
+        model = chat_model_of(workspace)
+        with Retriever(opened, llm=model, publications=publications) as retriever:
+            audit = make_claim_audit(
+                draft, library, library.encoders(), Searcher(PublishedIndex(retriever), searches),
+                workspace.settings.verify, settings, namespaces=list(publications),
+                store=verdicts, make_scorer=scorer_maker(workspace),
+                on_progress=on_progress, as_of=as_of, judgements=judgements_of(workspace),
+            )  # fmt: skip
+    for store in (verdicts, searches):
+        store.save(notify)
+    return audit
+
+
+def _choose(workspace: Workspace, library: PublishedLibrary, draft: Draft) -> dict[str, str]:
+    """Return the publications that are asked, by namespace: those that the library has open."""
+    names = draft.namespaces or tuple(library.publications)
+    missing = [name for name in names if name not in library.publications]
+    for name in missing:
+        workspace.namespace(name)  # says so where there is no such namespace
+    if missing or not names:
+        raise PublicationError(
+            f"nothing is published in {', '.join(missing) or workspace.root}. Run `rag ingest` "
+            "first."
+        )
+    return {name: library.publications[name] for name in names}
+
+
+# The references of the documents that a draft cites, whether it was audited or not.
+
+# Namespace and uid of one.
+_Document = tuple[str, str]
+
+# Faulty citations that an error names.
+_NAMED = 3
+
+
+def export_cited_sources(
+    workspace: Workspace,
+    draft_path: Path,
+    *,
+    formats: Sequence[str] = (),
+    as_of: date | None = None,
+    notify: Notify = lambda sentence: None,
+) -> ExportedSources:
+    """Write the references of the documents that a draft cites, in the order of their citations.
+
+    What its list of sources cites counts too. Nothing is judged. A citation that means no
+    document is told in the notes, with its line.
+
+    Args:
+        formats: names of `FORMATS`; without, all.
+        as_of: the day on which the wordings of cited statutes have to hold.
+        notify: is told where another process is writing.
+
+    Raises:
+        UsageError: the draft cannot be read, or none of its citations means a document.
+    """
+    draft = read_draft(draft_path)
+    with open_published(workspace, as_of) as library:
+        cited = list(_resolve(draft, library))
+    pairs = [(found, place) for found, place in cited if not isinstance(found, str)]
+    faults = list(dict.fromkeys(found for found, _ in cited if isinstance(found, str)))
+    if not pairs:
+        why = " ".join(faults[:_NAMED]) or "It cites nothing: write {#doc_uid} behind a sentence."
+        raise UsageError(f"{draft_path}: no document is cited that could be exported. {why}")
+    return export_references(
+        workspace, draft.name, pairs, notes=faults, formats=formats, notify=notify
+    )
+
+
+def _resolve(draft: Draft, library: Library) -> Iterator[tuple[_Document | str, str]]:
+    """Yield what each citation means, or what is wrong with it, and the place that it names."""
+    cited = sorted((*draft.sentences, *draft.listed), key=lambda sentence: sentence.start)
+    for sentence in cited:
+        for citation in sentence.citations:
+            meant = resolve_citation(citation, library, draft.namespaces)
+            if isinstance(meant, FaultyCitation):
+                yield f"{draft.name}, {unit_of(draft.name)} {sentence.line}: {meant.reason}", ""
+            else:
+                hint = citation.hint.text if citation.hint is not None else ""
+                place = meant.article.shown if meant.article is not None else hint
+                yield (meant.namespace, meant.doc_uid), place

@@ -22,7 +22,7 @@ from rag_assets.cli.summaries import full_option, summarise_citations, summarise
 
 if TYPE_CHECKING:
     from rag_assets.auditing import AuditKind
-    from rag_assets.auditing.claims.record import CounterMode
+    from rag_assets.auditing.claims import CounterMode
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -34,7 +34,7 @@ def _citations() -> "AuditKind[Any]":
 
 
 def _claims() -> "AuditKind[Any]":
-    from rag_assets.auditing.claims import CLAIMS
+    from rag_assets.auditing.storing import CLAIMS
 
     return CLAIMS
 

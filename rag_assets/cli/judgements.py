@@ -1,13 +1,12 @@
-"""`rag judgements`: what people have decided on citations, and how it is taken along."""
+"""`rag judgements`: what people have decided on citations, kept in the journal."""
 
-import json
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from rag_assets.cli.options import OutputPath, json_option, open_workspace, print_json, write_output
+from rag_assets.cli.options import json_option, open_workspace, print_json
 
 if TYPE_CHECKING:
     from rag_assets.auditing.judgements import Judgement
@@ -50,24 +49,6 @@ def list_judgements(draft: Path | None, is_whole: bool, as_json: bool) -> None:
     if not chosen:
         of = f" of {draft.name}" if draft is not None else ""
         click.echo(f"no judgement{of} yet: `rag desk` shows drafts and takes judgements.")
-
-
-@judgements.command(
-    help="Write the judgements that hold as sentences of known truth, JSON lines, for `rag "
-    "calibrate FILE --sources` with the workspace's folder, and `rag eval claims`."
-)
-@click.argument("file", type=OutputPath())
-def export(file: Path) -> None:
-    """Write the file and say what was left out."""
-    from rag_assets.auditing.judgements import calibration_rows, judgements_of
-
-    workspace = open_workspace()
-    found = calibration_rows(workspace, judgements_of(workspace))
-    lines = "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in found.rows)
-    write_output(file, lines.encode("utf-8"))
-    click.echo(f"{len(found.rows)} written to {file}")
-    for why, count in found.left_out.items():
-        click.echo(f"{count} left out: {why}")
 
 
 def _line(judgement: "Judgement") -> str:

@@ -68,10 +68,16 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "decide": ("setup", "Note a decision about the settings, with its reason."),
         "gc": ("keeping", "Remove what nothing refers to."),
         "eval": ("evaluating", "Measure search and verdicts on known answers."),
-        "calibrate": ("calibrating", "Fit a reader's thresholds on labelled sentences."),
     },
 }
 COMMANDS = {name: said for group in GROUPS.values() for name, said in group.items()}
+
+
+# Commands that earlier versions had, and what to use now.
+REMOVED = {
+    "calibrate": "Fits come with the package; to fit your own reader run "
+    "`python -m benchmarks.calibrate` in a checkout.",
+}
 
 
 class LazyGroup(ExplainedErrors, click.Group):
@@ -107,6 +113,10 @@ class LazyGroup(ExplainedErrors, click.Group):
         except click.UsageError:
             from rapidfuzz import process
 
+            if args[0] in REMOVED:
+                raise click.UsageError(
+                    f"'{args[0]}' was removed. {REMOVED[args[0]]}", ctx
+                ) from None
             nearest = process.extractOne(args[0], list(COMMANDS), score_cutoff=50)
             hint = f" Did you mean '{nearest[0]}'?" if nearest else ""
             raise click.UsageError(f"no such command '{args[0]}'.{hint}", ctx) from None

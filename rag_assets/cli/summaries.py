@@ -53,7 +53,7 @@ def _item(item: "EvidenceItem", as_of: str | None) -> Iterator[str]:
         yield from _wrapped(f"{_INDENT}edited; searches read “{item.edited}”", _INDENT)
     yield f"{_INDENT}cite as {{#{item.cite_as}}}"
     if item.law is not None:
-        from rag_assets.evidence.laws import describe_standing
+        from rag_assets.evidence.rendering import describe_law as describe_standing
 
         cited = f"{item.law.citation}: " if item.law.citation else ""
         yield from _wrapped(f"{_INDENT}{cited}{describe_standing(item.law, as_of)}", _INDENT)

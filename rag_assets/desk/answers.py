@@ -10,7 +10,7 @@ from rag_assets.agents import CheckedStatement, Step
 from rag_assets.answering import answer_from_json
 from rag_assets.answering.law import LAW_STEM, LawPoint, law_answer_from_json
 from rag_assets.evidence import pack_from_json
-from rag_assets.evidence.laws import describe_standing
+from rag_assets.evidence.rendering import describe_law as describe_standing
 from rag_assets.judging import show_score
 from rag_assets.model import UsageError
 from rag_assets.storage import find_versions, read_json

@@ -20,7 +20,7 @@ from rag_assets.model import UsageError
 if TYPE_CHECKING:
     from starlette.datastructures import FormData
 
-    from rag_assets.auditing.judgements import Decision
+    from rag_assets.auditing.record import Decision
     from rag_assets.model import Progress
     from rag_assets.reviewing import Review
 

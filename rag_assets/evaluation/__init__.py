@@ -10,7 +10,6 @@ from rag_assets.lazily import lazy_names
 
 if TYPE_CHECKING:
     from rag_assets.evaluation.agent import evaluate_agent, open_live_model
-    from rag_assets.evaluation.calibration import calibrate
     from rag_assets.evaluation.claims import evaluate_claims
     from rag_assets.evaluation.drafts import evaluate_drafts
     from rag_assets.evaluation.drafts_rows import is_draft_file
@@ -27,7 +26,6 @@ __all__ = [
     "EvaluationReport",
     "KnowledgeEvaluator",
     "ReportTable",
-    "calibrate",
     "default_cache",
     "evaluate_agent",
     "evaluate_claims",
@@ -46,7 +44,6 @@ __all__ = [
 __getattr__ = lazy_names(
     __name__,
     {
-        "calibrate": "calibration",
         "default_cache": "workspaces",
         "evaluate_agent": "agent",
         "evaluate_claims": "claims",

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from rag_assets.evaluation.drafts_rows import GROUPS, DraftRow, is_located
 from rag_assets.evaluation.report import Figure, ReportTable, share
-from rag_assets.evidence.wording import content_units
+from rag_assets.publishing.content_words import content_units
 
 # Sources are dealt out in turn, in the order of their names; no source is divided.
 FOLDS = 5

@@ -6,7 +6,7 @@ from typing import Protocol
 from rag_assets.evaluation.cuts import Span
 from rag_assets.evaluation.paper_rows import PaperQuestion, WrittenPaper
 from rag_assets.evaluation.retrieval_metrics import ndcg_at, recall_at, reciprocal_rank_at
-from rag_assets.evidence.wording import content_stems
+from rag_assets.publishing.content_words import content_stems
 
 
 class Placed(Protocol):

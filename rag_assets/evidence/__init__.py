@@ -1,20 +1,29 @@
 """Evidence packs: what may be cited to answer a question, and where it stands."""
 
-from typing import TYPE_CHECKING
-
-from rag_assets.evidence.asking import AskOutcome, ask
-from rag_assets.evidence.making import check_question, make_pack
-from rag_assets.evidence.noted import note_pack, noted_packs, take_notes
+from rag_assets.evidence.asking import (
+    AskOutcome,
+    Replay,
+    ask,
+    mark_retired,
+    note_pack,
+    noted_packs,
+    packs_without_publication,
+    read_pack,
+    replay,
+    take_notes,
+)
+from rag_assets.evidence.making import chat_model_of, check_question, make_pack
 from rag_assets.evidence.pack import (
     EvidenceItem,
     EvidencePack,
+    Mode,
     PackRequest,
     PackSource,
     pack_from_json,
+    pack_schema,
     pack_to_json,
     write_pack,
 )
-from rag_assets.evidence.query_runs import read_pack
 from rag_assets.evidence.question import (
     Question,
     SavedQuestion,
@@ -25,26 +34,17 @@ from rag_assets.evidence.question import (
     save_question,
 )
 from rag_assets.evidence.rendering import render_pack
-from rag_assets.evidence.replaying import Replay, replay
-from rag_assets.evidence.retirement import mark_retired, packs_without_publication
-from rag_assets.evidence.schema import pack_schema
-from rag_assets.lazily import lazy_names
-
-if TYPE_CHECKING:
-    from rag_assets.evidence.making import chat_model_of
-    from rag_assets.evidence.pack import Mode
 
 # Modules of this room that other rooms may import from, besides the names below.
 PUBLIC_MODULES = (
     "answering",
+    "asking",
     "bibliography",
-    "laws",
     "locating",
     "pictures",
     "question",
     "quoting",
-    "replaying",
-    "wording",
+    "rendering",
 )
 
 __all__ = [
@@ -79,12 +79,3 @@ __all__ = [
     "take_notes",
     "write_pack",
 ]
-
-# Imported on first use: who needs only the others must not wait for these.
-__getattr__ = lazy_names(
-    __name__,
-    {
-        "Mode": "pack",
-        "chat_model_of": "making",
-    },
-)

@@ -58,12 +58,10 @@ class ScoredPassage(PassageLike, Protocol):
     @property
     def chunk_id(self) -> str:
         """Return its id in its namespace."""
-        ...
 
     @property
     def score(self) -> float:
         """Return the fused score; compares passages of one search."""
-        ...
 
 
 _Passage = TypeVar("_Passage", bound=ScoredPassage)

@@ -1,4 +1,4 @@
-"""Where a passage stands, in words that a reader can follow."""
+"""Where a passage is, in words that a reader can follow."""
 
 import re
 from collections.abc import Sequence
@@ -6,6 +6,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from rag_assets.model import EAST_ASIAN_RANGES
+from rag_assets.publishing.content_words import content_tokens
+
+# Where a passage stands, in words that a reader can follow.
 
 LocatorQuality = Literal["page_box", "page", "char_anchor"]
 
@@ -71,3 +74,15 @@ def first_words(text: str, limit: int) -> str:
     """Return the beginning of `text`, at most `limit` words; a CJK character is a word."""
     words = list(_WORD.finditer(text))
     return text if len(words) <= limit else text[: words[limit - 1].end()]
+
+
+# Queries that a claim suggests.
+
+_QUERY_UNITS = 12  # about what a person types; more adds noise to a text search
+_DEGREES = re.compile(r"°\s?[CFK]\b")  # a letter that finds nothing
+
+
+def suggest_query(claim: str) -> str:
+    """Return the content words of `claim` in their order, at most twelve, each once."""
+    claim = _DEGREES.sub(" ", claim)
+    return " ".join(list(dict.fromkeys(token for _, token in content_tokens(claim)))[:_QUERY_UNITS])

@@ -12,12 +12,12 @@ from rag_assets.evidence.answering import (
     judge_match,
     read_parents,
 )
-from rag_assets.evidence.laws import item_law
 from rag_assets.evidence.locating import anchor_words, locate
 from rag_assets.evidence.pack import (
     LAYOUT_VERSION,
     EvidenceItem,
     EvidencePack,
+    ItemLaw,
     PackRequest,
     PackSource,
 )
@@ -32,6 +32,35 @@ if TYPE_CHECKING:
     from rag_assets.llm import ChatModel
     from rag_assets.retrieval import Asked, Hit, ParentHit, Retrieved, Retriever, SearchFilters
     from rag_assets.settings import RetrieveSettings
+
+# What an item of a pack says of the law that it is from.
+
+
+def item_law(found: "Hit", shown: "Hit", quoted_at: int) -> ItemLaw | None:
+    """Return what to say of the law of a passage; None where it is of none, or no day was asked.
+
+    Args:
+        found: the passage that the search found, which knows how its law stands.
+        shown: the passage of the same parent that is quoted.
+        quoted_at: where the quote begins in the document's clean text.
+    """
+    mark = found.law
+    if mark is None:
+        return None
+    around = [one for one in shown.articles if one.char_start <= quoted_at < one.char_end]
+    citation = mark.cite(shown.section_path, around[0]) if around else None
+    return ItemLaw(
+        mark.title,
+        citation,
+        mark.standing,
+        str(mark.version_date) if mark.version_date is not None else None,
+        str(mark.holds_from) if mark.holds_from is not None else None,
+        mark.is_stated,
+        mark.repeal,
+    )
+
+
+# Search publications and make the pack of a question; nothing is stored.
 
 # Counts as code: raise it when the same publications answer otherwise.
 ASKING_VERSION = 14
@@ -76,12 +105,7 @@ def make_pack(
     workspace = workspace_of(asked)
     llm = None if wordings is not None else chat_model_of(workspace)
     with Retriever(
-        asked,
-        question.namespaces,
-        settings,
-        llm=llm,
-        publications=publications,
-        looks_at_raw=False,
+        asked, question.namespaces, settings, llm=llm, publications=publications, looks_at_raw=False
     ) as retriever:
         filters = _filters(question)
         found = retriever.retrieve(

@@ -281,11 +281,7 @@ def _rendered(document: Any, number: int) -> tuple[Any, float]:
 
 
 def _marked(
-    page: Any,
-    quote: str,
-    all_boxes: Sequence[PageBox],
-    boxes: Sequence[PageBox],
-    pymupdf: Any,
+    page: Any, quote: str, all_boxes: Sequence[PageBox], boxes: Sequence[PageBox], pymupdf: Any
 ) -> list[Any]:
     """Return the rectangles of the quoted words; of their whole lines where they are not found."""
     lines = [pymupdf.Rect(box.x0, box.y0, box.x1, box.y1) for box in boxes]

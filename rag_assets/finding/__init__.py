@@ -6,14 +6,22 @@ from rag_assets.finding.finder import (
     WINDOW_TOKENS,
     EvidenceFinder,
     EvidenceWindow,
+    Nearness,
     OpenDocument,
 )
-from rag_assets.finding.imprint import is_imprint
-from rag_assets.finding.nearness import Nearness
-from rag_assets.finding.questions import is_question, without_asking
-from rag_assets.finding.sentences import PassageLike, Sentence, read_sentences, shown_sentence
-from rag_assets.finding.sizes import text_size
-from rag_assets.finding.speakers import authors_speak, cites_others, without_references
+from rag_assets.finding.sentences import (
+    PassageLike,
+    Sentence,
+    authors_speak,
+    cites_others,
+    is_imprint,
+    is_question,
+    read_sentences,
+    shown_sentence,
+    text_size,
+    without_asking,
+    without_references,
+)
 
 __all__ = [
     "FINDING_VERSION",

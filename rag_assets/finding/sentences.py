@@ -1,19 +1,200 @@
-"""The sentences of a document that can state something, read from its passages once.
-
-Passages are cut where chunks and pages end; a sentence is not. So neighbouring passages are put
-together again before sentences are split, and each sentence knows which passages hold it.
-"""
+"""The sentences of a document that can state something, read from its passages once."""
 
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby, pairwise
 from typing import Protocol
 
 from rag_assets.chunking import split_sentences
-from rag_assets.finding.imprint import is_imprint
-from rag_assets.finding.table_rows import ROW_LINE, cut_row
-from rag_assets.model import FIGURE
+from rag_assets.model import FIGURE, HAN_RANGES, count_cjk, count_han
+
+# How long a text is for a language model.
+
+# About what the tokenizers of small language models make of a text.
+_LETTERS_A_TOKEN = 4.3
+_TOKENS_A_CHARACTER = 0.75
+
+
+def text_size(text: str) -> float:
+    """Return about how many tokens a text has."""
+    characters = count_cjk(text)
+    return (len(text) - characters) / _LETTERS_A_TOKEN + characters * _TOKENS_A_CHARACTER
+
+
+# Lines that a publisher prints about a work: who may copy it, where it lies, when it came.
+#
+# They share words with questions (a year, a journal, “open access”) and state nothing of what the
+# work found, so they are no evidence.
+
+_MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
+_DATE = (
+    rf"(?:\d{{1,2}}\s+{_MONTH},?\s+\d{{4}}|{_MONTH}\s+\d{{1,2}},?\s+\d{{4}}|"
+    r"\d{4}[-/.]\d\d?[-/.]\d\d?)"
+)
+# What a sentence of the work's own does not begin with.
+_BEGINS = re.compile(
+    rf"\W*(?:issn\b|isbn\b|downloaded from|(?:corresponding authors?|correspondence)\b|e-?mail\b|"
+    rf"(?:first )?(?:received|revised|accepted|published|submitted|posted|available)(?: online| in "
+    rf"(?:original|revised|final) form)*\s*[:;]?\s*(?:on\s+)?{_DATE}|"
+    r"received\b[^.]{0,60}accepted|"
+    r"(?:first )?(?:published|printed) by\b.{0,60}$|"
+    r"(?:preprint|manuscript)\s+(?:submitted|typeset)\b|"
+    r"(?:submitted|accepted)\s+(?:to|by|at)\s+(?:the\s+)?"
+    r"(?:\d|[A-Z]).{0,80}\b(?:conference|journal|proceedings|workshop|symposium)\b|"
+    r"under review (?:by|at|for|as)\b|(?:appear(?:ing|s)|to appear)\s+in\b.{0,40}proceedings|"
+    r"(?:in\s+)?proceedings of the\b.{0,160}(?:\bpages?\b|\bpp\b|(?:19|20)\d\d\W*$|,\s*$)|"
+    r"how to cite\b|cite this (?:article|paper|work)|citation\s*:|"
+    r"(?:(?:academic|handling|associate|guest|section)\s+)?editors?\s*:|"
+    r"(?:edited|reviewed|communicated|handled) by\b.{0,80}$|specialty section|"
+    r"prepublication history|to view (?:these files|a copy of this licen[cs]e)|"
+    r"see rights and permissions|"
+    r"pages?\s+\d+\s*[-–]\s*\d+\b|licen[cs]e\W*$|©|c\u20dd|\(c\)\s*(?:19|20)\d\d|"
+    r"copyright\s*(?:©|\(c\)|(?:19|20)\d\d|is\s+held|held\s+by|$)|all rights reserved|"
+    r"收稿日期|修[回改订]日期|录用日期|基金项目|作者简介|通[讯信]作者|中图分类号|文献标[识志]码|文章编号|"
+    r"引用格式|版权所有|网络首发)",
+    re.IGNORECASE,
+)
+# What stands in one wherever it stands.
+_HOLDS = re.compile(
+    r"creative commons|\bCC[ -]BY\b|attribution licen[cs]e|\d\.\d international licen[cs]e|"
+    r"\bopen[ -]access article\b|permission to make digital|unrestricted use, distribution|"
+    r"original work is properly (?:cited|credited)|(?:freely|publicly) available online under\b|"
+    r"remains neutral with regard to jurisdictional|licensed under CC\b|"
+    r"(?:©|\(c\)|c\u20dd)\s*(?:19|20)\d\d|©\s*(?:the )?authors?|\ball rights reserved\W*$|"
+    r"reproduced (?:with|by) permission|\borcid\.org/",
+    re.IGNORECASE,
+)
+# By the words that a line may have beside its addresses to be one: a journal, a name, an institute;
+# where data lie in the web is told in a few words more.
+_ADDRESSES = (
+    (
+        re.compile(
+            r"(?:\bdoi\b[\s:]*|\barxiv:\s?)\S+(?:\s(?=[\w/.-]*[/.]\w)\S+)?|\b10\.\d{4,9}/\S+|"
+            r"[\w.+,|{}\[\]-]{0,80}\s?@[\w-]+(?:\.[\w-]+)+",
+            re.IGNORECASE,
+        ),
+        8,
+    ),
+    (re.compile(r"(?<![A-Za-z])(?:https?://\s?|www\.)\S+(?:\s[\w-]+[/.]\S*)?", re.IGNORECASE), 3),
+)
+_WORD = re.compile(rf"[^\W\d_]{{2,}}|[{HAN_RANGES}]")
+# Whose address ends with that of an author.
+_AFFILIATION = re.compile(
+    r"\b(?:universit|institut|laborator|departa?ment|faculty|school of|hospital|college|academy|"
+    r"lab\b|research cent)",
+    re.IGNORECASE,
+)
+_MAIL = re.compile(r"@[\w-]+(?:\.[\w-]+)+")
+
+
+def is_imprint(sentence: str) -> bool:
+    """Say whether a sentence is a line of licence, copyright, address, date or citation."""
+    line = " ".join(sentence.split())
+    if _BEGINS.match(line) or _HOLDS.search(line):
+        return True
+    if _MAIL.search(line) and _AFFILIATION.search(line):
+        return True
+    return any(
+        address.search(line) and len(_WORD.findall(address.sub(" ", line))) <= most
+        for address, most in _ADDRESSES
+    )
+
+
+# Who speaks in a sentence: its authors, or others whom they cite.
+
+_YEAR = r"(?:1[89]|20)\d\d[a-z]?"
+_NAME = r"(?:[A-Z][\w'’\-]+|[a-z]{2,3}(?=\s[A-Z]))"
+_AUTHORS = rf"{_NAME}(?:,?\s+(?:and|&)\s+{_NAME}|\s+et\s+al\.?,?|,\s*{_NAME}){{1,6}}"
+_REFERENCES = (
+    re.compile(rf"[(（][^()（）]{{0,200}}\b{_YEAR}\b[^()（）]{{0,200}}[)）]"),
+    re.compile(r"\[\d{1,3}(?:\s*[,;–-]\s*\d{1,3})*\]"),
+    re.compile(rf"\b{_AUTHORS}(?:['’]s?)?\s*,?\s*\b{_YEAR}\b"),
+)
+_AUTHORS_SPEAK = re.compile(
+    r"\b(?:we|us|our|ours|this (?:paper|work|article|study|thesis|chapter))\b"
+    r"|我们|本文|本研究|本论文|笔者",
+    re.IGNORECASE,
+)
+
+
+def without_references(text: str) -> str:
+    """Return a text without `(Author, 2002)`, `Author and Other (2003)` and `[12, 13]`.
+
+    A document does not cite itself: as words of a claim they find nothing in it but noise.
+    """
+    for mark in _REFERENCES:
+        text = mark.sub(" ", text)
+    return " ".join(text.split())
+
+
+def cites_others(sentence: str) -> bool:
+    """Say whether a sentence refers to the work of others."""
+    return any(mark.search(sentence) for mark in _REFERENCES)
+
+
+def authors_speak(sentence: str) -> bool:
+    """Say whether the authors speak of themselves or their work."""
+    return _AUTHORS_SPEAK.search(sentence) is not None
+
+
+# What of a row of a table is one sentence: all of it, or each of its cells that says something.
+#
+# A row of values is read whole, under its header. Of a row that holds running text the cells are
+# read apart: “wages rose” in one and “rents fell” in the next are two statements.
+
+ROW_LINE = re.compile(r"^[^\S\n]*\|[^\n]*\|[^\S\n]*$", re.MULTILINE)
+_BAR = re.compile(r"(?<!\\)\|")
+_RULE_BELOW = re.compile(r"\n[^\S\n]*\|(?:[^\S\n]*:?-+:?[^\S\n]*\|)+")
+# So many words, or characters of Chinese, say something by themselves.
+_FEWEST_WORDS = 6
+_FEWEST_HAN = 10
+_CELL_WORD = re.compile(r"[^\W\d_]+")
+
+
+def cut_row(text: str, row: re.Match[str]) -> Iterator[tuple[int, int, int | None]]:
+    """Yield the sentences of a row: start and end in `text`, and the column where it begins.
+
+    Args:
+        row: found by `ROW_LINE`.
+
+    Returns:
+        The row alone, without a column; or its cells of running text sentence by sentence, and
+        between them the values that stand beside each other.
+    """
+    cells = list(_cells(text, *row.span()))
+    said = [[(a + start, b + start) for a, b in split_sentences(text[start:end])]
+            for start, end in cells]  # fmt: skip
+    is_long = [_says_something(text[start:end]) for start, end in cells]
+    has_several = any(len(sentences) > 1 for sentences in said)
+    is_header = _RULE_BELOW.match(text, row.end()) is not None
+    if not has_several and (is_header or sum(is_long) < 2):
+        yield *row.span(), None
+        return
+    is_apart = [long or len(sentences) > 1 for long, sentences in zip(is_long, said, strict=True)]
+    for apart, group in groupby(range(len(cells)), is_apart.__getitem__):
+        columns = list(group)
+        if apart:
+            yield from ((*span, column) for column in columns for span in said[column])
+        else:
+            yield cells[columns[0]][0], cells[columns[-1]][1], columns[0]
+
+
+def _cells(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    bars = [bar.start() for bar in _BAR.finditer(text, start, end)]
+    for left, right in pairwise(bars):
+        yield left + 1, right
+
+
+def _says_something(cell: str) -> bool:
+    return len(_CELL_WORD.findall(cell)) >= _FEWEST_WORDS or count_han(cell) >= _FEWEST_HAN
+
+
+# The sentences of a document that can state something, read from its passages once.
+#
+# Passages are cut where chunks and pages end; a sentence is not. So neighbouring passages are put
+# together again before sentences are split, and each sentence knows which passages hold it.
 
 # Between two passages that follow each other stands a line break or a blank line.
 _WIDEST_GAP = 2
@@ -36,22 +217,18 @@ class PassageLike(Protocol):
     @property
     def text(self) -> str:
         """Return the words, verbatim."""
-        ...
 
     @property
     def char_start(self) -> int | None:
         """Return where it begins in the clean text, None where that is not known."""
-        ...
 
     @property
     def char_end(self) -> int | None:
         """Return the end, likewise."""
-        ...
 
     @property
     def section_path(self) -> tuple[str, ...]:
         """Return the headings above it."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +256,7 @@ class Sentence:
         """What searchers read: what is told, and the sentence."""
         words = self.text
         if self.kind == "row":
-            words = " ".join(cell for cell in _cells(self.text) if cell)
+            words = " ".join(cell for cell in _row_cells(self.text) if cell)
         return f"{self.told} {words}" if self.told else words
 
 
@@ -141,9 +318,9 @@ class _Leader:
                 self._name = None
             told = [one for one in (self._caption, self._header, self._name) if one is not None]
             if column == 0:
-                self._name = self._name or (index, " ".join(_cells(words)))
+                self._name = self._name or (index, " ".join(_row_cells(words)))
             elif column is None and self._header is None:
-                self._header = (index, " ".join(cell for cell in _cells(words) if cell))
+                self._header = (index, " ".join(cell for cell in _row_cells(words) if cell))
         elif kind == "item":
             told = [self._lead] if self._lead is not None else []
         elif kind == "caption":
@@ -246,9 +423,32 @@ def _kept(text: str, start: int, end: int, names: set[str]) -> Iterator[tuple[in
         yield start, start + len(visible)
 
 
-def _cells(row: str) -> list[str]:
+def _row_cells(row: str) -> list[str]:
     return [cell.strip() for cell in row.strip().strip("|").split("|")]
 
 
 def _bare(name: str) -> str:
     return " ".join(name.casefold().split()).strip("#*. ")
+
+
+# Questions are no statements: the words that only ask, and sentences that ask.
+
+# What only asks; "many roofs" is no answer to "how many roofs".
+_ASKING = re.compile(
+    r"\bhow\s+(?:many|much|often|long|far|old|come)\b|"
+    r"\b(?:what|which)\s+(?:kinds?|types?|sorts?)\s+of\b|"
+    r"\b(?:please|tell|explain|describe|what|which|who|whom|whose|when|where|why|how)\b|"
+    r"为什么|什么时候|什么|多少|怎么样?|怎样|如何|哪一?[个种些类年天]|是否|请问|[吗呢]\s*[？?]?\s*$",
+    re.IGNORECASE,
+)
+
+
+def without_asking(question: str) -> str:
+    """Return the words of a question that an answer may share; all where it only asks."""
+    words = " ".join(_ASKING.sub(" ", without_references(question)).split())
+    return words if any(map(str.isalnum, words)) else question
+
+
+def is_question(sentence: Sentence) -> bool:
+    """Say whether a sentence asks; what asks answers nothing."""
+    return sentence.text.rstrip(" \"'”’」』)）").endswith(("?", "？"))

@@ -3,9 +3,12 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol, runtime_checkable
+from typing import Literal, Protocol
 
-from rag_assets.settings import ScorerName
+from rag_assets.model import ConfigurationError
+from rag_assets.settings import ScorerName, VerifySettings
+
+# What a scorer is asked, and what it answers.
 
 Status = Literal["OK", "WEAK", "MISSING"]
 ReasonCode = Literal[
@@ -118,17 +121,14 @@ class Scorer(Protocol):
     @property
     def name(self) -> ScorerName:
         """Return the scorer's name in the settings."""
-        ...
 
     @property
     def fingerprint(self) -> str:
         """Return the SHA-256 of all that decides a judgement: files, models, thresholds, code."""
-        ...
 
     @property
     def thresholds(self) -> Thresholds:
         """Return from which score a claim is OK and WEAK."""
-        ...
 
     def judge(self, claims: Sequence[tuple[str, Sequence[PassageText]]]) -> list[Judgement]:
         """Return one judgement for each claim, in order.
@@ -137,32 +137,34 @@ class Scorer(Protocol):
             claims: sentences without anchors and marks, each with its candidate passages, best
                 first, at least one.
         """
-        ...
 
 
-class NamedReader(Protocol):
-    """What reads for a scorer, told apart in every verdict and fit."""
+# Thresholds of settings.
 
-    @property
-    def name(self) -> str:
-        """Return what reads, as a fit names it."""
-        ...
-
-    @property
-    def fingerprint(self) -> str:
-        """Return the SHA-256 of all that decides a reading; no threshold and no curve does."""
-        ...
+_SPEC_OK = 0.55  # spec 000 §4.8: "threshold T=0.55 (config default)"
+_SPEC_WEAK = 0.40  # spec 000 leaves T_weak open; the shipped setting since the first release
 
 
-@runtime_checkable
-class MeasurableScorer(Protocol):
-    """A scorer whose reader can be measured on sentences of known truth."""
+def spec_thresholds(settings: VerifySettings) -> Thresholds:
+    """Return the thresholds of `similarity`: those of spec 000, or the settings'.
 
-    @property
-    def reader(self) -> NamedReader:
-        """Return what reads."""
-        ...
+    Raises:
+        ConfigurationError: WEAK would begin above OK.
+    """
+    require_order(settings.threshold, settings.weak_threshold, "verify")
+    is_spec = math.isclose(settings.threshold, _SPEC_OK)
+    is_spec_weak = math.isclose(settings.weak_threshold, _SPEC_WEAK)
+    return Thresholds(
+        settings.threshold,
+        settings.weak_threshold,
+        "spec 000 default" if is_spec else "setting verify.threshold",
+        "default" if is_spec_weak else "setting verify.weak_threshold",
+    )
 
-    def log_odds(self, claim: str, passages: Sequence[PassageText]) -> float:
-        """Return what it makes of a claim, before any curve and check."""
-        ...
+
+def require_order(ok: float, weak: float, section: str) -> None:
+    """Raise ConfigurationError where WEAK would begin above OK."""
+    if weak > ok:
+        raise ConfigurationError(
+            f"{section}.weak_threshold ({weak}) must not lie above {section}.threshold ({ok})."
+        )

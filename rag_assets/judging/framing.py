@@ -19,10 +19,9 @@ from dataclasses import dataclass, replace
 
 from rag_assets.finding import PassageLike, Sentence, cites_others
 from rag_assets.judging.contract import Judgement, PassageText, Sign, Thresholds
-from rag_assets.judging.negation import is_negated
-from rag_assets.judging.shown_sentences import is_instruction
+from rag_assets.judging.facts import find_repeated, is_instruction, is_long_enough
 from rag_assets.judging.statement import state
-from rag_assets.judging.unread import find_repeated, is_long_enough
+from rag_assets.judging.words import is_negated
 from rag_assets.model import HAN_RANGES, is_chinese
 
 # Alignment of letters (rapidfuzz partial_ratio, 0 to 100) from which a sentence of the source

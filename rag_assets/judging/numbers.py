@@ -4,21 +4,319 @@ import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from functools import lru_cache
+from itertools import combinations, pairwise
+from typing import Literal
 
-from rag_assets.evidence.wording import content_stems
-from rag_assets.judging.equal_numbers import is_equal, units_agree
-from rag_assets.judging.folding import fold
-from rag_assets.judging.quantities import Quantity, is_year, read_quantities
-from rag_assets.judging.units import CURRENCIES, Unit, find_unit
-from rag_assets.judging.working_out import is_spread, joined, work_out
+from rag_assets.judging.quantities import (
+    CURRENCIES,
+    TIMES,
+    Quantity,
+    Unit,
+    find_unit,
+    is_year,
+    read_quantities,
+)
+from rag_assets.judging.words import fold
 from rag_assets.model import is_chinese
+from rag_assets.publishing.content_words import content_stems
+
+# Whether a claim's number is what its source says: value, unit, scale and direction.
+
+# A claim may round: 44.8 % is 45 %. One that says "about" may round more (relative).
+_APPROXIMATE = 0.1
+# "More than 200" is said of 225, not of 400 (relative).
+_BEYOND = 0.2
+_EQUAL = 1e-9
+# Half of them are 50 %, and 51 % may be called so; "roughly two thirds" are 65 %.
+_FRACTION = 1.5
+_ROUGH_FRACTION = 3.0
+# Seconds of a month, and how far weeks may be from months: 12 weeks are 3 months (relative).
+_MONTH = 2_629_746
+_OF_A_MONTH = 0.09
+_LOST_POWER = re.compile(r"[×x]\s?10\s?\d")
+_YEARS = frozenset({"year", "years", "yr", "yrs"})
+
+_TEMPERATURES = frozenset({"celsius", "fahrenheit", "kelvin"})
+
+
+def units_agree(claim: Unit, source: Unit) -> bool:
+    """Say whether two units measure the same kind of thing.
+
+    One that is not known agrees with none that is, but for what counts people: “45 patients”.
+    “80 degrees” may be of any scale; 三次 is “three times” in English.
+    """
+    kinds = {claim.kind, source.kind}
+    return (
+        len(kinds) == 1
+        or kinds in ({"occasions", "times"}, {"", "persons"}, {"", "occasions"})
+        or ("degrees" in kinds and bool(kinds & _TEMPERATURES))
+    )
+
+
+def is_equal(claim: Quantity, source: Quantity) -> bool:
+    """Say whether the claim's number is what the source says, rounded at most.
+
+    A claim's bound ("more than 200") holds for the same bound and for numbers just beyond it.
+    """
+    if _is_opposed(claim, source):
+        return False
+    is_limit = claim.bound == source.bound
+    if _is_fraction(claim, source) or _is_fraction(source, claim) or _is_within(claim, source):
+        return True
+    if _is_proportion(claim, source) or _is_proportion(source, claim):
+        return _is_close(claim, *_as_shares(claim, source), is_limit=is_limit)
+    if _is_age(claim, source) or _is_age(source, claim) or _are_days(claim, source):
+        return claim.raw == source.raw
+    if units_agree(claim.unit, source.unit):
+        return _is_close(claim, claim.value, source.value, claim.step, is_limit=is_limit)
+    return _is_equal_in_other_units(claim, source, is_limit=is_limit)
+
+
+def _is_opposed(claim: Quantity, source: Quantity) -> bool:
+    """Say whether two numbers differ in limit, role or direction, whatever their values are."""
+    return (
+        claim.bound * source.bound < 0  # 三年以上 is not 三年以下
+        or {claim.role, source.role} == {"by", "level"}  # nor is risen by 5 % risen to 5 %
+        or claim.trend * source.trend < 0
+        # What a source prints as 10⁵ is not 105.
+        or bool(_LOST_POWER.search(claim.text) and not _LOST_POWER.search(source.text))
+    )
+
+
+def _is_equal_in_other_units(claim: Quantity, source: Quantity, *, is_limit: bool) -> bool:
+    a, b, step = claim.value, source.value, claim.step
+    kinds = claim.unit.kind, source.unit.kind
+    if is_year(claim) and is_year(source) and set(kinds) == {"", "year"}:
+        return claim.raw == source.raw
+    if set(kinds) == {"time", "months"}:
+        a, b = (q.value * (_MONTH if q.unit.kind == "months" else 1) for q in (claim, source))
+        return abs(a - b) <= _OF_A_MONTH * max(a, b)
+    # “5 mg of it per day” is 5 mg/day: the second part stands apart.
+    if kinds[1] and kinds[0].startswith(f"{kinds[1]} per "):
+        a, step = a * claim.unit.per, step * claim.unit.per
+    elif kinds[0] and kinds[1].startswith(f"{kinds[0]} per "):
+        b *= source.unit.per
+    else:
+        return False
+    return _is_close(claim, a, b, step, is_limit=is_limit)
+
+
+def _is_within(decade: Quantity, year: Quantity) -> bool:
+    """Say whether a year lies in the 1960s, the ’60s, or the century that is called the 1900’s."""
+    if decade.unit.kind != "decade" or year.unit.kind not in {"", "year"}:
+        return False
+    written = year.raw % 100 if decade.raw < 100 else year.raw
+    years = 100 if decade.raw >= 1000 and decade.raw % 100 == 0 else 10
+    return year.step == 1 and decade.raw <= written < decade.raw + years
+
+
+def _is_fraction(word: Quantity, share: Quantity) -> bool:
+    """Say whether a fraction in words is about a share: half of them, 51 %."""
+    if word.unit.name or {word.unit.kind, share.unit.kind} != {"share"}:
+        return False
+    tolerated = _ROUGH_FRACTION if word.is_about else _FRACTION
+    return abs(word.value - share.value) <= tolerated or (
+        0 < word.bound * (share.value - word.value) <= 100 * _BEYOND
+    )
+
+
+def _is_proportion(bare: Quantity, share: Quantity) -> bool:
+    """Say whether one number may be the other as a share of 1: 0.912 and 91.2 %."""
+    return not bare.unit.kind and bare.step < 1 and 0 < bare.raw < 1 and share.unit.kind == "share"
+
+
+def _as_shares(claim: Quantity, source: Quantity) -> tuple[float, float, float]:
+    own = 1.0 if claim.unit.kind == "share" else 100.0
+    other = 1.0 if source.unit.kind == "share" else 100.0
+    return claim.value * own, source.value * other, claim.step * own
+
+
+def _is_age(age: Quantity, years: Quantity) -> bool:
+    return age.unit.kind == "age" and years.unit.name in _YEARS
+
+
+def _are_days(claim: Quantity, source: Quantity) -> bool:
+    """Say whether both are days, be it 30日 or 30天; of a date and a time the number tells."""
+    kinds = {claim.unit.kind, source.unit.kind}
+    days = {claim.value / (claim.raw or 1), source.value / (source.raw or 1)}
+    return kinds == {"day of month", "time"} and days == {1.0, 86400.0}
+
+
+def _is_close(claim: Quantity, a: float, b: float, step: float, *, is_limit: bool) -> bool:
+    size = max(abs(a), abs(b), 1e-12)
+    if abs(a - b) <= _EQUAL * size:
+        return True
+    # Of a probability only the bound is told: p = 0.003 is below 0.05.
+    is_p = claim.unit.kind == "p value"
+    beyond = math.inf if is_p else _BEYOND * size
+    is_beyond = 0 < claim.bound * (b - a) <= beyond
+    # A limit is told as it is: “at most 40” is not what “at most 36” says.
+    if is_beyond and not is_year(claim) and (is_p or not is_limit):
+        return True
+    if claim.unit.kind in {"year", "date"}:
+        return False
+    if claim.is_about and abs(a - b) <= _APPROXIMATE * size:
+        return True
+    if claim.is_word:
+        return False
+    # Rounding leaves two significant places at least, or a percentage's whole number.
+    return abs(a) >= 10 * step and abs(a - b) <= step / 2 * (1 + 1e-6) and not math.isclose(a, b)
+
+
+# What a reader works out of the numbers of one sentence or table row: 110 − 85 = 25.
+
+_KEPT_TEXTS = 20_000
+# Of more numbers only those are taken together that the sentence joins (12 of 15, from 3 to 6): of
+# any two of 20 numbers nearly every percentage can be made.
+_MOST_OPERANDS = 6
+_OF = re.compile(
+    r"(?:\s?[(（][^()（）]{0,12}[)）])?\s(?:\w+\s)?(?:out\s)?of\s(?:the\s|a\stotal\sof\s|all\s)*|\s?/\s?|\s?[人例名]?中有?\s?"
+)
+_TO = re.compile(r"\sto\s|\s?[^，。；,.;]{0,8}[至到为]\s?")
+_FROM = re.compile(
+    r"\bfrom\s(?:(?:an?|the|mean|median|average|about|around|some|of|baseline)\s)*$"
+    r"|[从由自][^，。；、]{0,6}$"
+)
+_SPREAD = re.compile(r"(?:±|\+/-|\\pm)\s?$")
+_MULTIPLIED = {
+    "doubled": 2.0, "doubles": 2.0, "doubling": 2.0, "tripled": 3.0, "triples": 3.0,
+    "tripling": 3.0, "trebled": 3.0, "quadrupled": 4.0, "halved": 0.5,
+    "翻一番": 2.0, "翻了一番": 2.0, "翻两番": 4.0, "翻了两番": 4.0,
+}  # fmt: skip
+_MULTIPLY = re.compile("|".join(sorted(_MULTIPLIED, key=len, reverse=True)))
+# As a number of the claim it would be sought where “a” is meant.
+_HAN_ONE = re.compile("(?<![第十百千统唯万])一(?=[次个名人份项种条家本张处期批])")
+_SHARE = Unit("%", "share", 1)
+_POINTS = Unit("percentage points", "percentage points", 1)
+_PLACED = frozenset({"year", "date", "month", "day of month", "ordinal", "decade", "p value", "pH"})
+
+
+@lru_cache(maxsize=_KEPT_TEXTS)
+def work_out(sentence: str) -> tuple[Quantity, ...]:
+    """Return what follows from the numbers of one sentence or row, each with its working as text.
+
+    Differences, sums, ratios and shares of two numbers; a change told as from … to …; what is
+    doubled. Of many numbers only those that the sentence itself joins.
+    """
+    folded = fold(sentence)
+    read = [q for q in read_quantities(sentence) if not is_spread(folded, q)]
+    found = list(joined(sentence))
+    if len(read) <= _MOST_OPERANDS:
+        # Of a ratio (2:1) neither part is a number to calculate with.
+        parts = {q for a, b in pairwise(read) if folded[a.end : b.start].strip() in {":", "："}
+                 for q in (a, b)}  # fmt: skip
+        free = [q for q in read if q.unit.kind not in _PLACED and not is_year(q) and q not in parts]
+        found += [q for pair in combinations(free, 2) for q in _of_any(*pair)]
+        found += [_made(q, 100 - q.value, _SHARE, f"100 − {q.raw:g}") for q in free
+                  if q.unit.kind == "share" and 0 < q.value < 100]  # fmt: skip
+    for kind in dict.fromkeys(q.unit.kind for q in read if q.unit.kind not in _PLACED):
+        same = [q for q in read if q.unit.kind == kind and not is_year(q)]
+        found += [_sum(same)] if len(same) > 2 else []
+    found += [
+        Quantity(1.0, 1.0, Unit("", "", 1), 1.0, 0, False, True, "一", *match.span())
+        for match in _HAN_ONE.finditer(folded)
+    ]
+    for match in _MULTIPLY.finditer(folded):
+        (start, end), value = match.span(), _MULTIPLIED[match.group()]
+        found.append(
+            Quantity(value, value, TIMES, 1.0, 0, False, True, sentence[start:end], start, end)
+        )
+    return tuple(found)
+
+
+@lru_cache(maxsize=_KEPT_TEXTS)
+def joined(sentence: str) -> tuple[Quantity, ...]:
+    """Return what follows from two numbers that a sentence joins: 12 of 15, from 3 to 6."""
+    folded = fold(sentence)
+    read = read_quantities(sentence)
+    pairs = [*pairwise(read), *zip(read, read[2:], strict=False)]
+    return tuple(q for pair in pairs for q in _of_joined(folded, *pair))
+
+
+def is_spread(folded: str, number: Quantity) -> bool:
+    """Say whether a number is how far another is spread: 3.4 ± 0.2."""
+    return _SPREAD.search(folded, 0, number.start) is not None
+
+
+def _made(
+    base: Quantity, value: float, unit: Unit, working: str, role: Literal["", "by"] = ""
+) -> Quantity:
+    raw = value / (unit.factor or 1)
+    shown = f"{working} = {raw:.4g}{'' if unit.name in {'', '%'} else ' '}{unit.name}"
+    return replace(
+        base, value=value, raw=raw, unit=unit, step=0.0, bound=0, is_about=False, is_word=False,
+        text=shown, role=role, trend=0,
+    )  # fmt: skip
+
+
+def _of_joined(folded: str, first: Quantity, second: Quantity) -> Iterator[Quantity]:
+    between = folded[first.end : second.start]
+    if _OF.fullmatch(between) and not first.unit.name and 0 < first.value < second.value:
+        yield _share(first, second)
+        return
+    if not (_TO.fullmatch(between) and _FROM.search(folded, 0, first.start)):
+        return
+    if is_year(first) and is_year(second):
+        years = second.raw - first.raw
+        working = f"{second.raw:g} − {first.raw:g}"
+        yield _made(first, 12 * years, Unit("years", "months", 12), working)
+        return
+    if units_agree(first.unit, second.unit) and first.value != second.value:
+        yield from _changes(first, second)
+
+
+def _changes(first: Quantity, second: Quantity) -> Iterator[Quantity]:
+    """Yield by how much, how many times and by what share the second is another."""
+    unit = second.unit if second.unit.name else first.unit
+    points = _POINTS if unit.kind == "share" else unit
+    more, less = (second, first) if second.value > first.value else (first, second)
+    factor = unit.factor or 1
+    a, b = more.value / factor, less.value / factor
+    yield _made(first, more.value - less.value, points, f"{a:g} − {b:g}", "by")
+    if first.value > 0 and second.value > 0:
+        yield _made(first, more.value / less.value, TIMES, f"{a:g} / {b:g}")
+        yield _made(first, less.value / more.value, TIMES, f"{b:g} / {a:g}")
+        old = first.value / factor
+        change = 100 * (more.value - less.value) / first.value
+        yield _made(first, change, _SHARE, f"({a:g} − {b:g}) / {old:g}", "by")
+
+
+def _of_any(first: Quantity, second: Quantity) -> Iterator[Quantity]:
+    if first.unit.kind != second.unit.kind:
+        return
+    yield _sum([first, second])
+    if first.value == second.value:
+        return
+    yield from _changes(first, second)
+    yield from (change for change in _changes(second, first) if change.unit is _SHARE)
+    less, more = sorted((first, second), key=lambda q: q.value)
+    if not first.unit.kind and less.value > 1:  # so many of each
+        yield _made(first, more.value / less.value, first.unit, f"{more.raw:g} / {less.raw:g}")
+        yield _made(first, more.value * less.value, first.unit, f"{more.raw:g} × {less.raw:g}")
+    if first.value > 0 and second.value > 0:
+        yield _share(*sorted((first, second), key=lambda q: q.value))
+
+
+def _sum(parts: Sequence[Quantity]) -> Quantity:
+    factor = parts[0].unit.factor or 1
+    working = " + ".join(f"{part.value / factor:g}" for part in parts)
+    return _made(parts[0], sum(part.value for part in parts), parts[0].unit, working)
+
+
+def _share(part: Quantity, whole: Quantity) -> Quantity:
+    factor = whole.unit.factor or 1
+    working = f"{part.value / factor:g} / {whole.value / factor:g}"
+    return _made(part, 100 * part.value / whole.value, _SHARE, working)
+
+
+# The numbers of a statement held against those of the sentences that decide it.
 
 # Where something stands or when it was, in examples of one's own as often as in the source.
 _CHANGES = frozenset({"share", "percentage points", "times"})
 _SPANS = frozenset({"time", "months", "age", "year", "decade"})
 _MONEY = frozenset({unit.kind for unit in CURRENCIES.values()} | {"cents"})
-_PLACED = frozenset({"ordinal", "day of month", "month", "date"})
+_SHOWN_PLACES = frozenset({"ordinal", "day of month", "month", "date"})
 # “(mg/kg)”, “in seconds”: the unit of numbers that stand elsewhere, in the rows below.
 _NAMED_UNIT = re.compile(
     r"(?:[(（\[]\s?|\bin\s)(?P<name>[A-Za-zμµΩ%‰°℃]+)(?:\s?/\s?(?P<other>[A-Za-zμµ]+))?"
@@ -210,7 +508,7 @@ def _find_equal(own: Quantity, sentences: Sequence[_Sentence]) -> Quantity | Non
 
 def _find_slip(own: Quantity, sentences: Sequence[_Sentence]) -> Quantity | None:
     """Return the number of equal digits that differs in unit, scale, bound or direction."""
-    if own.unit.kind in _PLACED or (own.unit.kind and not own.unit.name):
+    if own.unit.kind in _SHOWN_PLACES or (own.unit.kind and not own.unit.name):
         return None  # of a half the digits say nothing
     for each in sentences:
         made = work_out(each.text) if own.unit.kind in _CHANGES else ()
@@ -224,13 +522,10 @@ def _find_slip(own: Quantity, sentences: Sequence[_Sentence]) -> Quantity | None
 
 
 def _find_rival(
-    statement: str,
-    own: Quantity,
-    decides: _Sentence,
-    taken: Sequence[Quantity],
+    statement: str, own: Quantity, decides: _Sentence, taken: Sequence[Quantity]
 ) -> Quantity | None:
     """Return the number that the source has where a statement has one that it does not confirm."""
-    if own.unit.kind in _PLACED:
+    if own.unit.kind in _SHOWN_PLACES:
         return None
     is_made = own.role == "by" or (
         _IS_SUM.search(statement) is not None and _IS_SUM.search(decides.text) is None
@@ -259,7 +554,7 @@ def _misplaced(
     places = {
         own: [(each, q) for each in shown for q in each.written if _is_told(own, q)]
         for own in said.written
-        if own.unit.kind not in _PLACED and not is_year(own)
+        if own.unit.kind not in _SHOWN_PLACES and not is_year(own)
     }
     found = dict(_exchanged(said, places))
     told = {q for each in places.values() for _, q in each}

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from rag_assets.evidence.replaying import Replay, first_difference
+from rag_assets.evidence.asking import Replay, first_difference
 from rag_assets.lab.chemistry import Carboxyl, find_carboxyl
 from rag_assets.lab.collecting import COLLECT_NAME, WHAT_IT_IS, collect_recipes
 from rag_assets.lab.engine import run_recipes

@@ -1,40 +1,625 @@
-"""The reviews of a workspace: opened, judged, edited; what was read last is kept."""
+"""A person's review of drafts: items to look at, judgements, edits, what comes out."""
 
+import codecs
+import re
 import threading
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from datetime import date, datetime
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from rag_assets.auditing import (
     CITATIONS,
     AuditOutcome,
     CitationAudit,
+    CitationVerdict,
     CitedDocument,
     Draft,
+    Passage,
     audit_citations,
     judge_draft,
     list_drafts,
     open_published,
     read_draft,
+    urgency,
 )
 from rag_assets.auditing.judgements import (
     ChosenPassage,
-    Decision,
     Judgement,
     Judgements,
     append_judgement,
+    citation_of,
+    join_judgement,
     judge_row,
     judgements_of,
+    version_of,
+    without_judgements,
 )
-from rag_assets.model import ChangedMeanwhileError, Progress, UsageError, hash_bytes
+from rag_assets.auditing.pages import LaidBlock, Span, lay_out, part_passage
+from rag_assets.auditing.record import Decision
+from rag_assets.evidence.bibliography import ExportedSources, export_references
+from rag_assets.evidence.locating import locate
+from rag_assets.model import (
+    ChangedMeanwhileError,
+    PageBox,
+    Progress,
+    UsageError,
+    count_of,
+    drop_controls,
+    hash_bytes,
+    hash_fields,
+    show_figures,
+)
 from rag_assets.retrieval import Asked
-from rag_assets.reviewing.editing import SentenceEdit, replace_sentence
-from rag_assets.reviewing.items import Item, Review, make_review
-from rag_assets.reviewing.showing import place_of
-from rag_assets.storage import Notify, find_versions, read_json, read_pointer
+from rag_assets.storage import (
+    Notify,
+    append_log,
+    explained_errors,
+    find_versions,
+    hold_lock,
+    read_json,
+    read_pointer,
+    rewrite_bytes,
+)
 from rag_assets.workspace import Workspace
+
+if TYPE_CHECKING:
+    from rag_assets.judging import Sign
+
+# One sentence of a draft replaced: a new revision of its file, whole or not at all.
+
+# Characters; what is longer is no sentence.
+LONGEST = 20_000
+TEXT_SUFFIXES = (".md", ".markdown", ".txt")
+
+
+@dataclass(frozen=True, slots=True)
+class SentenceEdit:
+    """What is to stand in the place of a sentence.
+
+    Args:
+        digest: SHA-256 of the draft's bytes that its author has seen.
+        start: offset of the sentence in the draft's text; `end` one past its last.
+        before: the text there; `after` the new one, with its citations.
+    """
+
+    digest: str
+    start: int
+    end: int
+    before: str
+    after: str
+
+
+def replace_sentence(
+    workspace: Workspace,
+    path: Path,
+    edit: SentenceEdit,
+    *,
+    by: str,
+    at: datetime,
+    notify: Notify = lambda sentence: None,
+) -> str:
+    """Write the new revision of a draft, note both texts in the version log, return its SHA-256.
+
+    Args:
+        path: of a draft in text; a Word file is edited in Word.
+
+    Raises:
+        ChangedMeanwhileError: the file is not what its author has seen; nothing was written.
+        UsageError: the draft is no text file, or there is no new text.
+        StorageError: the disk is full or refuses the write; the draft is as it was.
+    """
+    after = drop_controls(edit.after).strip()
+    if not after or len(after) > LONGEST:
+        raise UsageError(
+            f"'after' must be text of at most {LONGEST} characters, got {len(after)}. To take a "
+            "sentence out, use your editor."
+        )
+    if path.suffix.lower() not in TEXT_SUFFIXES:
+        raise UsageError(
+            f"{path.name}: only drafts in Markdown and plain text are edited here. Edit it in the "
+            "program that it is of, and check it again."
+        )
+    with hold_lock(workspace.locks / "drafts.lock", "a draft", notify):
+        data = path.read_bytes()
+        if hash_bytes(data) != edit.digest:
+            raise ChangedMeanwhileError(
+                f"{path.name} was edited since this page was loaded. Nothing was written: look at "
+                "the sentence as it is now, and edit it again."
+            )
+        new = _replaced(path, data, edit, after)
+        _write_revision(workspace, path, (data, new), "sentence", edit.before, after, by, at)
+    return hash_bytes(new)
+
+
+def _replaced(path: Path, data: bytes, edit: SentenceEdit, after: str) -> bytes:
+    mark = codecs.BOM_UTF8 if data.startswith(codecs.BOM_UTF8) else b""
+    text = data.removeprefix(mark).decode("utf-8")
+    # Places are those of the text without what acts on a terminal (`parse_draft`).
+    if text[edit.start : edit.end] != edit.before:
+        raise UsageError(
+            f"{path.name}: the sentence does not stand where it was read; the file holds control "
+            "characters. Take them out in your editor."
+        )
+    if "\r\n" in text:
+        after = after.replace("\n", "\r\n")
+    return mark + (text[: edit.start] + after + text[edit.end :]).encode("utf-8")
+
+
+def _write_revision(
+    workspace: Workspace,
+    path: Path,
+    contents: tuple[bytes, bytes],
+    field: str,
+    before: str,
+    after: str,
+    by: str,
+    at: datetime,
+) -> None:
+    """Write a draft and note in the version log what was changed.
+
+    Args:
+        contents: the draft's bytes before and after.
+        before: the words that were there; `after` those that are.
+    """
+    rewrite_bytes(path.resolve(), contents[1])
+    log, lock = workspace.meta / "version_log.jsonl", workspace.locks / "outputs.lock"
+    entry = {
+        "file": path.relative_to(workspace.root).as_posix(), "field": field,
+        "from": before, "to": after,
+        "sha256": dict(zip(("before", "after"), map(hash_bytes, contents), strict=True)),
+        "timestamp": at.astimezone().isoformat(timespec="seconds"),
+        "reason": f"edited at the desk by {by}",
+    }  # fmt: skip
+    with hold_lock(lock, "the version log", lambda _: None), explained_errors(log):
+        append_log(log, entry)
+
+
+# A passage put at the end of a draft, with its citation: a new revision of the file.
+
+
+def add_passage(
+    workspace: Workspace,
+    path: Path,
+    quote: str,
+    cited: str,
+    *,
+    by: str,
+    at: datetime,
+    notify: Notify = lambda sentence: None,
+) -> str:
+    """Append a quotation with its citation to a draft as a paragraph, return what was written.
+
+    Args:
+        path: of a draft in text; it is moved within it by its author.
+        quote: verbatim from the source.
+        cited: as drafts cite it: `{#uid}`, or `[law > chapter > article]`.
+
+    Raises:
+        UsageError: the draft is no text file, or there is nothing to quote or to cite.
+        StorageError: the disk is full or refuses the write; the draft is as it was.
+    """
+    words, mark = " ".join(drop_controls(quote).split()), " ".join(drop_controls(cited).split())
+    if not words or not mark or len(words) + len(mark) > LONGEST:
+        raise UsageError(f"a quotation and its citation have 1 to {LONGEST} characters.")
+    if path.suffix.lower() not in TEXT_SUFFIXES:
+        raise UsageError(
+            f"{path.name}: passages are added to drafts in Markdown and plain text. Copy it into "
+            "the program that the draft is of."
+        )
+    added = f"“{words}” {mark}"
+    with hold_lock(workspace.locks / "drafts.lock", "a draft", notify):
+        data = path.read_bytes()
+        try:
+            text = data.removeprefix(codecs.BOM_UTF8).decode("utf-8")
+        except UnicodeDecodeError as error:
+            raise UsageError(f"{path.name} is not UTF-8: save it as that first.") from error
+        end = "\r\n" if "\r\n" in text else "\n"
+        # An empty line before it, none more than that.
+        gap = "" if not text.strip() else end * (2 - min(2, text[len(text.rstrip()) :].count("\n")))
+        new = data + f"{gap}{added}{end}".encode()
+        _write_revision(workspace, path, (data, new), "passage", "", added, by, at)
+    return added
+
+
+# The citations of a draft as items to look at, in the order in which they need eyes.
+
+_KEY_DIGITS = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One citation of one sentence.
+
+    Args:
+        key: of the sentence's words and what it cites; stays when other sentences are edited. The
+            second of the same words and document ends in `-2`.
+        row: with what a person has decided; `machine` without.
+        seen: number of the last judgement on it, 0 for none.
+    """
+
+    key: str
+    row: CitationVerdict
+    machine: CitationVerdict
+    seen: int
+
+    @property
+    def is_open(self) -> bool:
+        """Whether no judgement of a person holds."""
+        return self.row.person is None
+
+    @property
+    def version(self) -> str:
+        """The content of the source that it was judged on."""
+        return version_of(self.machine)
+
+
+@dataclass(frozen=True)
+class Review:
+    """The items of one revision of a draft.
+
+    Args:
+        name: path of the draft below drafts/.
+        audit: with what people have decided.
+        items: what needs eyes first; a judgement moves none, so that who looks knows the place.
+        is_current: whether what is published now is what was judged.
+        lost: numbers of the judgements made on sentences that the draft does not hold any more.
+    """
+
+    name: str
+    draft: Draft
+    audit: CitationAudit
+    items: tuple[Item, ...]
+    is_current: bool = True
+    lost: tuple[int, ...] = ()
+
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        return {item.key: place for place, item in enumerate(self.items)}
+
+    @cached_property
+    def open_count(self) -> int:
+        """How many are open."""
+        return sum(item.is_open for item in self.items)
+
+    def find(self, key: str) -> Item | None:
+        """Return the item of a key, None where the draft has none (any more)."""
+        place = self._places.get(key)
+        return None if place is None else self.items[place]
+
+    def beside(self, key: str, step: int, *, only_open: bool = False) -> Item | None:
+        """Return the next item (`step` 1) or the one before (-1), None at the end.
+
+        Args:
+            only_open: pass over what was judged, and begin again at the other end.
+        """
+        place = self._places[key]
+        if not only_open:
+            there = place + step
+            return self.items[there] if 0 <= there < len(self.items) else None
+        count = len(self.items)
+        turned = (self.items[(place + step * n) % count] for n in range(1, count))
+        return next((item for item in turned if item.is_open), None)
+
+    def first(self) -> Item | None:
+        """Return the first open item, else the first of all; None where nothing is cited."""
+        return next((item for item in self.items if item.is_open), None) or next(
+            iter(self.items), None
+        )
+
+    def at(self, start: int, end: int) -> Item | None:
+        """Return the first item of the sentence that stands at a span of the draft's text."""
+        found = [
+            item
+            for item in self.items
+            if item.row.sentence_start < end and start < item.row.sentence_end
+        ]
+        return min(found, key=lambda item: item.row.number, default=None)
+
+
+def make_review(
+    name: str,
+    draft: Draft,
+    audit: CitationAudit,
+    judgements: Judgements,
+    *,
+    is_current: bool = True,
+    before: Review | None = None,
+) -> Review:
+    """Return a draft's items.
+
+    Args:
+        audit: of this draft, joined with judgements or not.
+        judgements: what people have decided so far.
+        before: a review of the same audit with earlier judgements; items that nobody has judged
+            since are taken from it.
+    """
+    known = before.items if before is not None else _machine_items(audit)
+    lost = judgements.lost(draft.name, {citation_of(item.machine) for item in known})
+    marks = tuple(one.number for one in lost)
+    items = tuple(
+        item
+        if before is not None and before.lost == marks and item.seen == _last(item, judgements)
+        else replace(
+            item,
+            row=join_judgement(item.machine, judgements, lost, draft),
+            seen=_last(item, judgements),
+        )
+        for item in known
+    )
+    rows = tuple(sorted((item.row for item in items), key=lambda row: row.number))
+    return Review(name, draft, replace(audit, rows=rows), items, is_current, marks)
+
+
+def _machine_items(audit: CitationAudit) -> tuple[Item, ...]:
+    """Return the items of an audit without judgements, what needs eyes first."""
+    rows = without_judgements(audit.rows)
+    items = [Item(key, row, row, 0) for key, row in zip(_keys(rows), rows, strict=True)]
+    return tuple(sorted(items, key=lambda item: (urgency(item.machine), item.row.number)))
+
+
+def _keys(rows: Sequence[CitationVerdict]) -> list[str]:
+    seen: Counter[str] = Counter()
+    keys = []
+    for row in rows:
+        key = hash_fields(citation_of(row))[:_KEY_DIGITS]
+        seen[key] += 1
+        keys.append(key if seen[key] == 1 else f"{key}-{seen[key]}")
+    return keys
+
+
+def _last(item: Item, judgements: Judgements) -> int:
+    last = judgements.last.get(citation_of(item.machine))
+    return last.number if last is not None else 0
+
+
+# What a page shows of an item: what differs, the evidence, other passages to choose from.
+
+# A document can have thousands of passages; who looks for one among more types a word of it.
+_MOST_CHOICES = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """Something of the sentence that can be checked with one's own eyes.
+
+    Args:
+        speaks: for the sentence, or against it.
+        kind: number, unit, name, quotation …, as scorers name it.
+        claim: as it stands in the sentence; `source` in the source; either may be empty.
+        text: a sentence on it.
+    """
+
+    speaks: Literal["for", "against"]
+    kind: str
+    claim: str
+    source: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A passage of the cited document.
+
+    Args:
+        locator: where it stands, as shown.
+        is_shown: whether the machine judged by it.
+    """
+
+    chunk_id: str
+    locator: str
+    text: str
+    is_shown: bool
+    boxes: tuple[PageBox, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LaidDraft:
+    """A draft as a page shows it.
+
+    Args:
+        blocks: its own words in order; a piece's `note` is the index of a sentence.
+        sentences: the items of each cited sentence, in the order of the draft.
+    """
+
+    blocks: list[LaidBlock]
+    sentences: tuple[tuple[Item, ...], ...]
+
+
+def differences(row: CitationVerdict) -> list[Difference]:
+    """Return what speaks against a sentence and then what speaks for it, each once."""
+    signs: list[tuple[Literal["for", "against"], Sequence[Sign]]] = [
+        ("against", row.speaks_against),
+        ("for", row.speaks_for),
+    ]
+    found = [
+        Difference(speaks, sign.kind, sign.claim, show_figures(sign.source), sign.text)
+        for speaks, some in signs
+        for sign in some
+    ]
+    return list(dict.fromkeys(found))
+
+
+def marked_sentence(row: CitationVerdict) -> list[tuple[str, bool]]:
+    """Return a sentence in pieces, each with whether it is what the source does not say.
+
+    Those are the words of what speaks against it (numbers, words without support) and of quotations
+    that are printed otherwise, where they stand in the sentence as they are.
+    """
+    told = [sign.claim for sign in row.speaks_against]
+    told += [ours for check in row.quotations for ours, _ in check.changes]
+    spans = []
+    for words in filter(str.strip, told):
+        # As words of their own: the 5 of “5 %” is not that of 58.3.
+        ends = (r"(?<![\w.,])", r"(?![\w]|[.,]\d)") if words.isascii() else ("", "")
+        spans += [m.span() for m in re.finditer(ends[0] + re.escape(words) + ends[1], row.sentence)]
+    pieces: list[tuple[str, bool]] = []
+    place = 0
+    for start, end in sorted(set(spans)):
+        if start < place:
+            continue
+        pieces += [(row.sentence[place:start], False), (row.sentence[start:end], True)]
+        place = end
+    return [piece for piece in (*pieces, (row.sentence[place:], False)) if piece[0]]
+
+
+def shown_parts(item: Item, choice: Choice | None = None) -> tuple[str, str, str]:
+    """Return the passage that is looked at, in three parts; the one between is marked.
+
+    Args:
+        choice: a passage in place of the machine's; it is marked as a whole.
+    """
+    if choice is not None:
+        return "", show_figures(choice.text), ""
+    before, marked, after = part_passage(item.row.passage or "", item.row.quote)
+    return show_figures(before), show_figures(marked), show_figures(after)
+
+
+def choices_of(
+    document: CitedDocument, row: CitationVerdict, words: str = ""
+) -> tuple[list[Choice], int]:
+    """Return passages of a document to choose from, and how many there are of them in all.
+
+    Those that the machine judged by come first, then the rest in the order of the document.
+
+    Args:
+        words: only passages that hold each of them, in whatever case.
+    """
+    shown = {chunk for window in row.passages for chunk in window.chunk_ids}
+    asked = words.casefold().split()
+    found = [
+        Choice(one.chunk_id, place_of(one), one.text, one.chunk_id in shown, one.boxes)
+        for one in document.passages
+        if all(word in one.text.casefold() for word in asked)
+    ]
+    found.sort(key=lambda choice: not choice.is_shown)
+    return found[:_MOST_CHOICES], len(found)
+
+
+def find_choice(document: CitedDocument, chunk_id: str) -> Choice | None:
+    """Return one passage of a document, None where it has none of this id."""
+    for one in document.passages:
+        if one.chunk_id == chunk_id:
+            return Choice(chunk_id, place_of(one), one.text, False, one.boxes)
+    return None
+
+
+def place_of(passage: Passage) -> str:
+    """Return where a passage stands, as it is shown; its id where nobody could look it up."""
+    found = locate(
+        passage.page_start, passage.page_end, passage.char_start, passage.char_end,
+        passage.section_path, has_boxes=bool(passage.boxes),
+    )  # fmt: skip
+    return found.text if found is not None else passage.chunk_id
+
+
+def lay_out_draft(review: Review) -> LaidDraft:
+    """Return a draft's words with its cited sentences, each with its items in order of urgency."""
+    by_place: dict[int, list[Item]] = {}
+    for item in review.items:
+        by_place.setdefault(item.row.sentence_start, []).append(item)
+    ordered = [tuple(by_place[start]) for start in sorted(by_place)]
+    spans = [
+        Span(items[0].row.sentence_start, items[0].row.sentence_end, number)
+        for number, items in enumerate(ordered)
+    ]
+    return LaidDraft(lay_out(review.draft, spans), tuple(ordered))
+
+
+# What comes out of a review: the list of sources that stand, and the report.
+
+Standing = Literal["stands", "open", "falls", "uncited"]
+
+
+@dataclass(frozen=True, slots=True)
+class CitedSource:
+    """A document that a draft cites.
+
+    Args:
+        namespace: None where the citation means no document.
+        standing: stands where one of its citations is OK; open where none is and one is WEAK; falls
+            where all are MISSING or ERROR; uncited where it stands in the list of sources alone.
+        lines: of the draft that cite it.
+        places: in the document, of the citations that are OK, as they are named.
+    """
+
+    namespace: str | None
+    doc_uid: str
+    title: str | None
+    standing: Standing
+    lines: tuple[int, ...]
+    places: tuple[str, ...]
+
+
+def cited_sources(audit: CitationAudit) -> list[CitedSource]:
+    """Return the documents that a draft cites in the order in which it cites them."""
+    rows: dict[tuple[str | None, str], list[int]] = {}
+    for place, row in enumerate(audit.rows):
+        rows.setdefault((row.namespace, row.doc_uid), []).append(place)
+    found = []
+    for (namespace, uid), places in rows.items():
+        own = [audit.rows[place] for place in places]
+        statuses = {row.status for row in own}
+        standing: Standing = (
+            "stands" if "OK" in statuses else "open" if "WEAK" in statuses else "falls"
+        )
+        named = dict.fromkeys(row.hint for row in own if row.status == "OK" and row.hint)
+        lines = dict.fromkeys(row.line for row in own)
+        title = next((row.title for row in own if row.title), None)
+        found.append(CitedSource(namespace, uid, title, standing, tuple(lines), tuple(named)))
+    listed = (
+        CitedSource(one.namespace, one.doc_uid, one.title, "uncited", (one.line,), ())
+        for one in audit.listed
+        if (one.namespace, one.doc_uid) not in rows
+    )
+    return [*found, *listed]
+
+
+def export_standing(
+    workspace: Workspace, review: Review, notify: Notify = lambda sentence: None
+) -> ExportedSources:
+    """Write the references of the sources that stand, in the order of citing.
+
+    Raises:
+        UsageError: none stands, or a document is not known any more.
+    """
+    sources = cited_sources(review.audit)
+    pairs = [
+        ((one.namespace, one.doc_uid), place)
+        for one in sources
+        if one.standing == "stands" and one.namespace is not None
+        for place in one.places or ("",)
+    ]
+    notes = list(_left_out(sources))
+    if not pairs:
+        raise UsageError(
+            f"{review.name}: no source stands yet. {' '.join(notes) or 'It cites nothing.'}"
+        )
+    return export_references(workspace, review.draft.name, pairs, notes=notes, notify=notify)
+
+
+def kept_report(workspace: Workspace, review: Review) -> Path | None:
+    """Return the newest stored page of a draft's present content, None where there is none."""
+    return CITATIONS.newest_file(workspace, workspace.drafts / review.name, ".html")
+
+
+def _left_out(sources: list[CitedSource]) -> Iterator[str]:
+    why = {
+        "open": "left out, since no citation of it is OK yet",
+        "falls": "left out, since no citation of it holds",
+        "uncited": "left out, since only the list of sources names it",
+    }
+    for one in sources:
+        if one.standing in why:
+            lines = ", ".join(map(str, one.lines))
+            noun = count_of(len(one.lines), "line").split(" ", 1)[1]
+            yield f"`{one.doc_uid}` ({noun} {lines}) is {why[one.standing]}."
+
+
+# The reviews of a workspace: opened, judged, edited; what was read last is kept.
 
 # Documents whose passages are kept to choose from.
 _MOST_DOCUMENTS = 16

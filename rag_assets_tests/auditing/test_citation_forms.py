@@ -1,10 +1,9 @@
 import pytest
 
 from rag_assets.auditing import Citation, Draft, parse_draft
-from rag_assets.auditing.articles import NamedArticle, find_article
-from rag_assets.auditing.deciding import _with_article
-from rag_assets.auditing.drafts.hints import find_hint, read_hint
-from rag_assets.auditing.judged import Judged
+from rag_assets.auditing.citation_forms import find_hint, read_hint
+from rag_assets.auditing.deciding import Judged, _with_article
+from rag_assets.auditing.library import NamedArticle, find_article
 
 from .world import Shelf, audit_of, make_document, make_passage
 
@@ -31,10 +30,7 @@ def cited(text: str) -> list[Citation]:
         ("工资上涨[@工资研究, 第3页]。", [("工资研究", "pandoc", "第3页")]),
         ("据@zhang2020报道，工资上涨。", [("zhang2020", "mention", None)]),
         (r"Wages rose \cite{a}.", [("a", "latex", None)]),
-        (
-            r"Wages rose \citep[see][p. 3]{a,b}.",
-            [("a", "latex", None), ("b", "latex", "p. 3")],
-        ),
+        (r"Wages rose \citep[see][p. 3]{a,b}.", [("a", "latex", None), ("b", "latex", "p. 3")]),
         (r"\textcite[12--14]{a} found rising wages.", [("a", "latex", "12--14")]),
         (r"Wages rose~\autocite*{a}.", [("a", "latex", None)]),
         ("Wages rose {#a p. 3}.", [("a", "anchor", "p. 3")]),

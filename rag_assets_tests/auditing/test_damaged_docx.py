@@ -2,7 +2,7 @@
 
 import pytest
 
-from rag_assets.auditing.drafts.draft import parse_draft
+from rag_assets.auditing.draft import parse_draft
 from rag_assets.model import UsageError
 
 

@@ -7,11 +7,9 @@ import pytest
 
 from rag_assets.auditing import CitationVerdict, parse_draft, verify_citations
 from rag_assets.judging import Scorer
-from rag_assets.judging.asked_readers import ReaderScorer
 from rag_assets.judging.contract import Thresholds
-from rag_assets.judging.reading import PartReading, Reading
-from rag_assets.judging.shown_sentences import ShownSentence
-from rag_assets.judging.unread import FactsScorer
+from rag_assets.judging.facts import FactsScorer, ShownSentence
+from rag_assets.judging.readers import PartReading, ReaderScorer, Reading
 
 from .world import SETTINGS, Shelf, WordEncoder, make_document, make_passage
 

@@ -1,6 +1,6 @@
 """Sequences in a draft are dropped; lines are counted as in its file."""
 
-from rag_assets.auditing.drafts.draft import parse_draft
+from rag_assets.auditing.draft import parse_draft
 
 
 def test_a_draft_has_no_sequences_and_the_lines_of_its_file() -> None:

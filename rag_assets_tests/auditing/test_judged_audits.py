@@ -16,11 +16,10 @@ from rag_assets.auditing import (
     stale_verdicts,
     unsupported_citations,
 )
-from rag_assets.auditing.claims import audit_claims
 from rag_assets.auditing.judgements import append_judgement, judge_row
-from rag_assets.auditing.verdict import Decision
+from rag_assets.auditing.record import Decision
+from rag_assets.auditing.storing import audit_claims
 from rag_assets.cli.main import build_cli
-from rag_assets.evaluation.drafts_rows import is_draft_file, read_draft_rows
 from rag_assets.workspace import Workspace
 from rag_assets_tests.laws.driver import build, make_workspace, put
 
@@ -158,9 +157,7 @@ def test_an_assertion_under_a_judged_citation_is_audited_as_before(workspace: Wo
     assert audit_claims(workspace, workspace.drafts / "chapter.md").audit.rows == before.rows
 
 
-def test_commands_list_what_holds_and_export_it_for_calibration(
-    workspace: Workspace, tmp_path: Path
-) -> None:
+def test_commands_list_what_holds(workspace: Workspace) -> None:
     def rag(*words: str) -> str:
         ran = CliRunner().invoke(build_cli(), ["--workspace", str(workspace.root), *words])
         assert ran.exit_code == 0, ran.output
@@ -180,15 +177,6 @@ def test_commands_list_what_holds_and_export_it_for_calibration(
     assert "unsupported" in rag("judgements", "list", "--history")
     assert rag("judgements", "list", "other.md").startswith("no judgement of other.md yet")
     assert [one["number"] for one in json.loads(rag("judgements", "list", "--json"))] == [1, 3, 4]
-    file = tmp_path / "truth.jsonl"
-    said = rag("judgements", "export", str(file))
-    assert "2 written" in said
-    assert "1 left out: neither supported nor not supported was said" in said
-    assert is_draft_file(file)
-    rows = read_draft_rows(file)
-    assert [(row.paper, row.label) for row in rows] == [("raw/evidence/leaf.md", "SUPPORTED")] * 2
-    assert (workspace.root / rows[0].paper).is_file()
-    assert rows[0].evidence[0] in LEAF
 
 
 def test_doctor_counts_judgements_and_tells_a_torn_line(workspace: Workspace) -> None:

@@ -25,9 +25,8 @@ from rag_assets.auditing.judgements import (
     torn_judgement,
     without_judgements,
 )
-from rag_assets.auditing.record import identify_audit
+from rag_assets.auditing.record import Decision, identify_audit
 from rag_assets.auditing.report import render_markdown
-from rag_assets.auditing.verdict import Decision
 from rag_assets.model import ChangedMeanwhileError, DamagedFileError, UsageError
 from rag_assets.workspace import Workspace
 from rag_assets_tests.auditing.world import audit_of, make_document
@@ -151,10 +150,7 @@ def test_a_changed_source_takes_its_judgements_out_of_date_and_says_so() -> None
     rows = audited().rows
     other = make_document("leaf", ["Stomata close when the air around a leaf is humid."])
     now = joined(
-        TEXT,
-        judged(rows[0], "unsupported"),
-        judged(rows[1], "supported"),
-        documents=(ROOFS, other),
+        TEXT, judged(rows[0], "unsupported"), judged(rows[1], "supported"), documents=(ROOFS, other)
     )
     assert statuses(now)[:2] == ["MISSING", "MISSING"]
     assert now[0].person is not None

@@ -3,7 +3,7 @@
 import pytest
 
 from rag_assets.auditing import CitationAudit, audit_from_json, audit_to_json, parse_draft
-from rag_assets.auditing.claims.linking import find_claims
+from rag_assets.auditing.claims import find_claims
 
 from .world import Shelf, audit_of, make_document
 

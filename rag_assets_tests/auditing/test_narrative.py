@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_assets.auditing.drafts.draft import parse_draft
+from rag_assets.auditing.draft import parse_draft
 from rag_assets.judging.statement import state
 
 FLAT = "Bare roofs showed no change."

@@ -12,11 +12,7 @@ Found = list[tuple[str, str | None]]
 
 def read(text: str) -> list[tuple[str, Found, tuple[str, ...]]]:
     return [
-        (
-            s.claim,
-            [(c.doc_uid, c.hint.text if c.hint else None) for c in s.citations],
-            s.quotations,
-        )
+        (s.claim, [(c.doc_uid, c.hint.text if c.hint else None) for c in s.citations], s.quotations)
         for s in parse_draft("chapter.md", text.encode()).sentences
     ]
 

@@ -3,10 +3,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rag_assets.auditing import CitationVerdict, CitedDocument, parse_draft
-from rag_assets.auditing.drafts.quotations import find_quotations
-from rag_assets.auditing.misquoting import changes_meaning
-from rag_assets.auditing.printed import PrintedText, read_letters
-from rag_assets.auditing.quoting import check_quotation, quoted_claim
+from rag_assets.auditing.quoting import (
+    PrintedText,
+    changes_meaning,
+    check_quotation,
+    quoted_claim,
+    read_letters,
+)
+from rag_assets.auditing.sentences import find_quotations
 
 from .world import audit_of, make_document, make_passage
 

@@ -15,8 +15,8 @@ from rag_assets.auditing import (
     audit_to_json,
     render_markdown,
 )
+from rag_assets.auditing.record import ReasonCode, Status
 from rag_assets.auditing.report import shorten
-from rag_assets.auditing.verdict import ReasonCode, Status
 from rag_assets.model import UsageError
 
 from .world import SETTINGS, Shelf, WordEncoder, audit_of, make_document, make_passage
@@ -133,14 +133,7 @@ def test_published_schema_is_that_of_the_types() -> None:
     assert json.loads(SCHEMA_FILE.read_text(encoding="utf-8")) == audit_schema(CitationAudit)
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"schema": "other/1"},
-        {"rows": []},
-        {"surprise": 1},
-    ],
-)
+@pytest.mark.parametrize("change", [{"schema": "other/1"}, {"rows": []}, {"surprise": 1}])
 def test_json_that_was_tampered_with_is_refused(change: dict[str, object]) -> None:
     with pytest.raises(UsageError, match="rag verify-citations"):
         audit_from_json(CitationAudit, {**audit_to_json(made()), **change})

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from rag_assets.auditing import CitationAudit, parse_draft, render_markdown
-from rag_assets.auditing.pages.citations import render_citation_html, show_verdict
+from rag_assets.auditing.pages import render_citation_html, show_verdict
 from rag_assets.model import FIGURE, show_figures
 
 from .world import audit_of, make_document

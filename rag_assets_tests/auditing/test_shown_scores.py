@@ -22,9 +22,7 @@ Audited = tuple[Workspace, AuditOutcome[CitationAudit]]
 
 
 @pytest.fixture(scope="module")
-def audited(
-    tmp_path_factory: pytest.TempPathFactory,
-) -> Audited:
+def audited(tmp_path_factory: pytest.TempPathFactory) -> Audited:
     workspace = make_workspace(
         tmp_path_factory.mktemp("scores"), {"evidence/towns.md": SOURCE}, SETTINGS
     )
@@ -47,9 +45,7 @@ def test_pages_show_one_score(audited: Audited) -> None:
     assert "(similarity 0.87; OK from 0.90)" in outcome.audit.rows[0].reason
 
 
-def test_the_dagster_table_shows_the_same(
-    audited: Audited,
-) -> None:
+def test_the_dagster_table_shows_the_same(audited: Audited) -> None:
     table = citations_metadata(*audited)["table"]
     assert [record.data["score"] for record in table.records] == ["0.87"]
 

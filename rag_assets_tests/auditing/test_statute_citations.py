@@ -16,7 +16,7 @@ from rag_assets.auditing import (
     outdated_drafts,
     parse_draft,
 )
-from rag_assets.auditing.claims import audit_claims
+from rag_assets.auditing.storing import audit_claims
 from rag_assets.cli.main import build_cli
 from rag_assets.tracing import trace
 from rag_assets.workspace import Workspace

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from rag_assets.auditing import CitationAudit, CitedDocument, VerdictStore
-from rag_assets.auditing.result_store import KEPT_DAYS
+from rag_assets.auditing.verification import KEPT_DAYS
 from rag_assets.storage import LocalStore
 
 from .world import SETTINGS, WordEncoder, audit_of, make_document

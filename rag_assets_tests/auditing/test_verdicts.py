@@ -9,15 +9,7 @@ from numpy.typing import NDArray
 from rag_assets.auditing import CitationVerdict, CitedDocument, parse_draft, verify_citations
 from rag_assets.model import ConfigurationError
 
-from .world import (
-    SETTINGS,
-    LatinEncoder,
-    Shelf,
-    WordEncoder,
-    audit_of,
-    make_document,
-    make_passage,
-)
+from .world import SETTINGS, LatinEncoder, Shelf, WordEncoder, audit_of, make_document, make_passage
 
 WAGES = make_document(
     "wages",

@@ -8,7 +8,7 @@ from click.testing import CliRunner, Result
 
 from rag_assets.cli import stages
 from rag_assets.cli.main import COMMANDS, GROUPS, build_cli
-from rag_assets.publishing import collecting
+from rag_assets.publishing import gc
 from rag_assets.storage import TEMPORARY_PREFIX, describe_trouble
 from rag_assets_tests.libraries import build, make_workspace
 
@@ -39,7 +39,7 @@ def test_gc_on_a_full_disk_does_not_advise_gc(
     def refuse(*_: object) -> int:
         raise full
 
-    monkeypatch.setattr(collecting, "prune_record", refuse)
+    monkeypatch.setattr(gc, "prune_record", refuse)
     ran = CliRunner().invoke(build_cli(), ["--workspace", str(tmp_path), "gc"])
     assert ran.exit_code == 1
     assert "record.parquet: the disk is full." in ran.stderr

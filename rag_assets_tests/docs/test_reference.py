@@ -8,7 +8,7 @@ from typing import Any, get_args
 import click
 import pytest
 
-from rag_assets.auditing.verdict import ReasonCode
+from rag_assets.auditing.record import ReasonCode
 from rag_assets.cli.main import COMMANDS
 from rag_assets.workspace.configuration import default_layer
 from rag_assets_tests.docs.reference import (

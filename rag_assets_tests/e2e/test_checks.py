@@ -21,7 +21,7 @@ from rag_assets.chunking.rows import chunks_schema, parents_schema
 from rag_assets.embedding import model_fingerprints
 from rag_assets.embedding.words import WordTokenizer
 from rag_assets.evidence import ask, mark_retired
-from rag_assets.evidence.retirement import packs_without_publication
+from rag_assets.evidence.asking import packs_without_publication
 from rag_assets.publishing import index_differences, uncitable_evidence
 from rag_assets.publishing.catalogue import catalogue_name
 from rag_assets.storage import current_folder, read_entries, read_rows, write_record

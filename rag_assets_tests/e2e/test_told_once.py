@@ -10,7 +10,7 @@ import pytest
 from click.testing import Result
 
 from rag_assets.auditing import audit_citations
-from rag_assets.auditing.claims import audit_claims
+from rag_assets.auditing.storing import audit_claims
 from rag_assets.evidence import ask
 from rag_assets.workspace import Workspace
 from rag_assets_tests.libraries import HASHING, build, make_workspace, write_raw

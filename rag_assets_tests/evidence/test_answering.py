@@ -18,13 +18,8 @@ from rag_assets.evidence import (
     render_pack,
     replay,
 )
-from rag_assets.evidence.answering import (
-    FoundParent,
-    choose_answers,
-    judge_match,
-    read_parents,
-)
-from rag_assets.evidence.page import render_page
+from rag_assets.evidence.answering import FoundParent, choose_answers, judge_match, read_parents
+from rag_assets.evidence.rendering import render_page
 from rag_assets.retrieval import Hit
 from rag_assets.workspace import Workspace
 

@@ -19,15 +19,16 @@ from rag_assets.evidence.bibliography import (
     PersonName,
     Reference,
     export_used_sources,
+    make_reference,
+    read_date,
     render_bibtex,
     render_csl,
+    render_markdown,
     render_ris,
     split_name,
     split_names,
+    with_distinct_keys,
 )
-from rag_assets.evidence.bibliography.formats import render_markdown
-from rag_assets.evidence.bibliography.keys import with_distinct_keys
-from rag_assets.evidence.bibliography.reference import make_reference, read_date
 from rag_assets.model import UsageError
 from rag_assets.workspace import Workspace, set_metadata
 from rag_assets_tests.libraries import build

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from rag_assets.evidence import EvidencePack, Question, ask, make_pack, pictures
-from rag_assets.evidence.page import render_page
 from rag_assets.evidence.pictures import Drawing, PagePictures, draw_in_worker
+from rag_assets.evidence.rendering import render_page
 from rag_assets.parsing import WorkerProcess
 from rag_assets.workspace import Workspace
 from rag_assets_tests.libraries import write_raw

@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rag_assets.evidence import Question, make_pack, render_pack
-from rag_assets.evidence.quoting import QUOTE_WORDS, check_quote, first_span
-from rag_assets.evidence.shortening import shorten
+from rag_assets.evidence.quoting import QUOTE_WORDS, check_quote, first_span, shorten
 from rag_assets.model import DamagedFileError, ParsedDocument, SourceLine
 from rag_assets.parsing import ParseHints, parse_document
 from rag_assets.workspace import Workspace
@@ -140,9 +139,7 @@ def document() -> ParsedDocument:
     return parse_document(ROOFS, ParseHints(extension=".pdf"), make_settings())
 
 
-def test_quote_over_a_divided_word_is_what_is_printed(
-    document: ParsedDocument,
-) -> None:
+def test_quote_over_a_divided_word_is_what_is_printed(document: ParsedDocument) -> None:
     quote = "cooler than bitumen in every summer month, and the wet ones"
     start = document.text.index(quote)
     assert check_quote(document, start, quote, "roofs:0") == "printed"

@@ -2,7 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_assets.evidence.wording import content_units, coverage, suggest_query
+from rag_assets.evidence.locating import suggest_query
+from rag_assets.publishing.content_words import content_units, coverage
 
 
 @pytest.mark.parametrize(

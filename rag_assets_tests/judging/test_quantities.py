@@ -4,9 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_assets.judging.equal_numbers import is_equal
+from rag_assets.judging.numbers import is_equal, work_out
 from rag_assets.judging.quantities import Quantity, read_quantities
-from rag_assets.judging.working_out import work_out
 
 
 def _one(text: str) -> Quantity:

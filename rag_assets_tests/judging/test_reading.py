@@ -8,11 +8,17 @@ from typing import Any
 
 import pytest
 
-from rag_assets.judging import asked_readers, load_scorer
-from rag_assets.judging.asked_readers import load_reader_scorer
-from rag_assets.judging.reader_fit import ReaderFit, find_fit
-from rag_assets.judging.reading import OddsReader, logit_of, split_parts
-from rag_assets.judging.shown_sentences import MOST_SENTENCES, choose_sentences, likeliest
+from rag_assets.judging import load_scorer
+from rag_assets.judging import readers as asked_readers
+from rag_assets.judging.facts import MOST_SENTENCES, choose_sentences, likeliest
+from rag_assets.judging.readers import (
+    OddsReader,
+    ReaderFit,
+    find_fit,
+    load_reader_scorer,
+    logit_of,
+    split_parts,
+)
 from rag_assets.llm import (
     Budget,
     ChatModel,

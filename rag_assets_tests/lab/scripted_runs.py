@@ -6,7 +6,7 @@ from typing import Any, cast
 
 from rag_assets.agents import Limits
 from rag_assets.judging import Scorer
-from rag_assets.judging.unread import FactsScorer
+from rag_assets.judging.facts import FactsScorer
 from rag_assets.lab.collecting import COLLECT_NAME, collect_recipes
 from rag_assets.lab.engine import run_recipes
 from rag_assets.lab.prompts import RecipeJob, RunOutcome, prompt_hashes

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from rag_assets.auditing import audit_citations
-from rag_assets.auditing.claims import audit_claims
+from rag_assets.auditing.storing import audit_claims
 from rag_assets.evidence import ask
 from rag_assets.model import PublicationError
 from rag_assets.retrieval import OpenedLibrary, Reader, Retriever

@@ -8,10 +8,7 @@ from rag_assets.reviewing import Review, Reviews
 from rag_assets.workspace import Workspace
 from rag_assets_tests.libraries import build, make_workspace
 
-SETTINGS = {
-    "embed": {"kind": "hashing", "model": "words"},
-    "verify": {"scorer": "similarity"},
-}
+SETTINGS = {"embed": {"kind": "hashing", "model": "words"}, "verify": {"scorer": "similarity"}}
 ROOFS = "# Roofs\n\nCool roofs reflect sunlight and stay cooler than dark ones.\n"
 LEAF = (
     "# Leaves\n\nStomata close when the air around a leaf is dry.\n\n"

@@ -31,15 +31,7 @@ from rag_assets.reviewing import (
 )
 from rag_assets.workspace import Workspace
 from rag_assets_tests.libraries import build, write_raw
-from rag_assets_tests.reviewing.drafts import (
-    AT,
-    DAY,
-    DRAFT,
-    LEAF,
-    NAME,
-    checked,
-    draft_workspace,
-)
+from rag_assets_tests.reviewing.drafts import AT, DAY, DRAFT, LEAF, NAME, checked, draft_workspace
 
 
 @pytest.fixture(scope="module")

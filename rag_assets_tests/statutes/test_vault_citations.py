@@ -13,7 +13,7 @@ from pathlib import Path, PurePosixPath
 
 import pytest
 
-from rag_assets.auditing.drafts.anchors import STATUTE, read_citations
+from rag_assets.auditing.citation_forms import STATUTE, read_citations
 from rag_assets.law import plain_name
 from rag_assets.law.structure import read_laws
 from rag_assets.model import UsageError

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from rag_assets.auditing import audit_citations
-from rag_assets.auditing.claims import audit_claims
+from rag_assets.auditing.storing import audit_claims
 from rag_assets.embedding import model_fingerprints
 from rag_assets.evidence import Question, ask
 from rag_assets.tracing import Health, write_health_report

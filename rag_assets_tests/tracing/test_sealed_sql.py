@@ -9,7 +9,7 @@ import duckdb
 import pytest
 
 from rag_assets.auditing import audit_citations
-from rag_assets.auditing.claims import audit_claims
+from rag_assets.auditing.storing import audit_claims
 from rag_assets.evidence import Question, ask
 from rag_assets.lab.laboratory import init_laboratory
 from rag_assets.model import UsageError

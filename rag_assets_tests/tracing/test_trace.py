@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from rag_assets.auditing import audit_citations
-from rag_assets.auditing.claims import audit_claims
+from rag_assets.auditing.storing import audit_claims
 from rag_assets.evidence import Question, ask
 from rag_assets.model import UsageError
 from rag_assets.storage import Maker, working_as

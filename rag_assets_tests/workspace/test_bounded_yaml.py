@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_assets.auditing.drafts.draft import parse_draft
+from rag_assets.auditing.draft import parse_draft
 from rag_assets.evidence import read_question
 from rag_assets.llm.scripted import read_script
 from rag_assets.model import ConfigurationError, DamagedFileError, UsageError

@@ -27,11 +27,11 @@ from rag_assets.answering.law.rules import QUOTES_NAME, first_search, law_rules,
 from rag_assets.answering.law.tools import LawSearch, law_tools
 from rag_assets.answering.record import AnswerReader, Mode
 from rag_assets.answering.sound import require_sound_parts
-from rag_assets.evidence.wording import coverage
 from rag_assets.llm import Budget, ChatModel, load_prompt
 from rag_assets.model import DamagedFileError, hash_fields, is_chinese, require_question
 from rag_assets.parsing import read_parsed
 from rag_assets.publishing import build_id_of
+from rag_assets.publishing.content_words import coverage
 from rag_assets.retrieval import Publications
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from rag_assets.answering.storing import (
     open_answering_model,
     store_answer,
 )
-from rag_assets.evidence.replaying import Replay
+from rag_assets.evidence.asking import Replay
 from rag_assets.model import UsageError
 from rag_assets.retrieval import Asked, Retriever, workspace_of
 from rag_assets.storage import read_json

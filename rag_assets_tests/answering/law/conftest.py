@@ -10,7 +10,7 @@ from rag_assets.agents.trace import Limits
 from rag_assets.answering import answer_scorer
 from rag_assets.answering.law import LawAnswer, LawQuestion, answer_statutes
 from rag_assets.judging import Judgement, PassageText, Scorer, Thresholds
-from rag_assets.judging.shown_sentences import choose_sentences, likeliest
+from rag_assets.judging.facts import choose_sentences, likeliest
 from rag_assets.llm import ChatRequest, RulesModel
 from rag_assets.retrieval import Retriever
 from rag_assets.workspace import Workspace, shipped_settings

@@ -7,19 +7,17 @@ from typing import Any
 import pytest
 
 from rag_assets.auditing import VerdictStore, parse_draft, verify_citations
-from rag_assets.auditing.audit import audit_to_json
-from rag_assets.auditing.claims import ClaimAudit, ClaimRow, render_claims
-from rag_assets.auditing.claims.making import make_claim_audit
-from rag_assets.auditing.claims.record import CounterMode
-from rag_assets.auditing.claims.searching import Searcher, SearchStore
-from rag_assets.judging import (
-    Judgement,
-    PassageText,
-    ScorerName,
-    Sign,
-    Thresholds,
-    load_scorer,
+from rag_assets.auditing.claims import (
+    ClaimAudit,
+    ClaimRow,
+    CounterMode,
+    Searcher,
+    SearchStore,
+    make_claim_audit,
 )
+from rag_assets.auditing.record import audit_to_json
+from rag_assets.auditing.report import render_claims
+from rag_assets.judging import Judgement, PassageText, ScorerName, Sign, Thresholds, load_scorer
 from rag_assets.retrieval import Hit
 from rag_assets.settings import AuditSettings
 from rag_assets_tests.auditing.world import SETTINGS, Shelf, WordEncoder, make_document

@@ -1,8 +1,7 @@
 """Which citations belong to which assertion."""
 
 from rag_assets.auditing import parse_draft
-from rag_assets.auditing.claims import find_claims
-from rag_assets.auditing.claims.linking import Assertion
+from rag_assets.auditing.claims import Assertion, find_claims
 
 
 def assertions(text: str, name: str = "chapter.md") -> dict[str, Assertion]:

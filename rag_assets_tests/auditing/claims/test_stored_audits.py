@@ -17,7 +17,8 @@ from rag_assets.auditing import (
     list_drafts,
     read_draft,
 )
-from rag_assets.auditing.claims import ClaimAudit, audit_claims
+from rag_assets.auditing.claims import ClaimAudit
+from rag_assets.auditing.storing import audit_claims
 from rag_assets.model import PublicationError, UsageError
 from rag_assets.workspace import Workspace
 from rag_assets_tests.libraries import HASHING, build, make_workspace
