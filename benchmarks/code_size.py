@@ -1,0 +1,74 @@
+"""How large the repository is: code lines, modules, functions, packages, tests, words of docs.
+
+    python -m benchmarks.code_size [--packages]
+
+A code line is not blank, no comment, no docstring and no import. `--packages` adds one row for each
+package. rag_assets_tests/test_code_size.py keeps the figures from growing.
+"""
+
+import ast
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+
+
+def count_code_lines(source: str) -> int:
+    """Return how many lines of Python source are code."""
+    skipped: set[int] = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            skipped |= set(range(node.lineno, (node.end_lineno or node.lineno) + 1))
+        elif isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            first = node.body[0] if node.body else None
+            if (
+                isinstance(first, ast.Expr)
+                and isinstance(first.value, ast.Constant)
+                and isinstance(first.value.value, str)
+            ):
+                skipped |= set(range(first.lineno, (first.end_lineno or first.lineno) + 1))
+    return sum(
+        bool(line.strip()) and not line.strip().startswith("#") and number not in skipped
+        for number, line in enumerate(source.splitlines(), start=1)
+    )
+
+
+def count_functions(source: str) -> int:
+    """Return how many functions and methods a module defines."""
+    tree = ast.parse(source)
+    return sum(isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) for node in ast.walk(tree))
+
+
+def measure() -> dict[str, int]:
+    """Return the figures of this checkout, by name."""
+    package, tests = _sources(ROOT / "rag_assets"), _sources(ROOT / "rag_assets_tests")
+    pages = (path.read_text(encoding="utf-8") for path in (ROOT / "docs").rglob("*.md"))
+    return {
+        "code lines": sum(map(count_code_lines, package)),
+        "modules": len(package),
+        "functions": sum(map(count_functions, package)),
+        "packages": sum(1 for _ in (ROOT / "rag_assets").glob("*/__init__.py")),
+        "lines of tests": sum(len(source.splitlines()) for source in tests),
+        "code lines of benchmarks": sum(map(count_code_lines, _sources(ROOT / "benchmarks"))),
+        "words of docs": sum(len(page.split()) for page in pages),
+    }
+
+
+def _sources(*folders: Path) -> list[str]:
+    files: Iterable[Path] = (file for folder in folders for file in folder.rglob("*.py"))
+    return [file.read_text(encoding="utf-8") for file in files]
+
+
+def main() -> None:
+    """Print the figures."""
+    for name, count in measure().items():
+        print(f"{count:>8,}  {name}")
+    if "--packages" in sys.argv[1:]:
+        for init in sorted((ROOT / "rag_assets").glob("*/__init__.py")):
+            sources = _sources(init.parent)
+            print(f"{sum(map(count_code_lines, sources)):>8,}  {init.parent.name} ({len(sources)})")
+
+
+if __name__ == "__main__":
+    main()
