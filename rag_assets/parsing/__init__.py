@@ -22,9 +22,6 @@ if TYPE_CHECKING:
         render_attachment,
     )
     from rag_assets.parsing.pool import (
-        WorkerDiedError,
-        WorkerProcess,
-        WorkerTimeoutError,
         observe_parses,
         parse_files,
         worker_started_ahead,
@@ -60,6 +57,7 @@ if TYPE_CHECKING:
         write_parsed,
     )
     from rag_assets.parsing.text import decode_text
+    from rag_assets.parsing.worker_process import WorkerDiedError, WorkerProcess, WorkerTimeoutError
     from rag_assets.parsing.xlsx import WorkbookSheet, read_workbook
 
 __all__ = [
@@ -140,9 +138,9 @@ __getattr__ = lazy_names(
         "named_thing": "sections",
         "observe_parses": "pool",
         "parse_document": "document",
-        "WorkerDiedError": "pool",
-        "WorkerProcess": "pool",
-        "WorkerTimeoutError": "pool",
+        "WorkerDiedError": "worker_process",
+        "WorkerProcess": "worker_process",
+        "WorkerTimeoutError": "worker_process",
         "parse_files": "pool",
         "parse_fingerprint": "document",
         "parsed_digest": "stored",

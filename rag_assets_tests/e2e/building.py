@@ -18,8 +18,8 @@ from rag_assets.chunking.stage import refresh_chunks, refresh_parents
 from rag_assets.editing import refresh_chunk_edits
 from rag_assets.embedding import embedding_models, joint_tokenizer
 from rag_assets.embedding.stage import refresh_embeddings
-from rag_assets.parsing.pool import WorkerProcess
 from rag_assets.parsing.stage import refresh_parse_reports
+from rag_assets.parsing.worker_process import WorkerProcess
 from rag_assets.publishing import PublishOutcome, publish
 from rag_assets.workspace import Namespace, Workspace, take_inventory
 

@@ -15,8 +15,8 @@ from click.testing import Result
 from rag_assets.embedding import model_fingerprints
 from rag_assets.model import DamagedFileError
 from rag_assets.parsing import observe_parses, pool
-from rag_assets.parsing.pool import WorkerProcess
 from rag_assets.parsing.stored import ParseJob
+from rag_assets.parsing.worker_process import WorkerProcess
 from rag_assets.publishing import collect_garbage
 from rag_assets.storage import TEMPORARY_PREFIX, current_folder, read_entries, read_pointer
 from rag_assets.workspace import Namespace, read_journal

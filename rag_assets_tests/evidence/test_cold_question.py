@@ -31,7 +31,6 @@ NOT_IMPORTED = (
     "rag_assets.knowledge",
     "rag_assets.llm",
     "rag_assets.evidence.bibliography",
-    "rag_assets.evidence.rendering",
     "rag_assets.parsing.document",
     "rag_assets.parsing.registry",
     "rag_assets.parsing.stage",

@@ -35,7 +35,7 @@ from rag_assets_tests.parsing.conftest import make_settings
 MAGIC = b"\x1f\x8b\x08"
 PARSER = """
 import os, signal, sys, time
-from rag_assets.parsing.allowance import ask_for_seconds
+from rag_assets.parsing.registry import ask_for_seconds
 from rag_assets.model import ParsedDocument, ParseFailure
 
 class Parser:

@@ -18,7 +18,7 @@ from rag_assets.chunking import verifying
 from rag_assets.knowledge import IngestOutcome
 from rag_assets.model import StorageError
 from rag_assets.parsing import pool
-from rag_assets.parsing.pool import WorkerProcess
+from rag_assets.parsing.worker_process import WorkerProcess
 from rag_assets.running import RunOutcome, ingest, ingest_changes, materialize, open_instance
 from rag_assets.storage import current_folder, file_identity, read_manifest, records
 from rag_assets.workspace import Namespace, journal, require_inventory
