@@ -202,6 +202,8 @@ _PDF_HEADER_WINDOW = 1024
 _PDF_MARKS = (b"endobj", b"startxref")
 # git looks for a NUL in the first 8,000 bytes to tell text from binary; so do we.
 _NUL_WINDOW = 8000
+# Signatures that no text begins with, whatever follows: PNG, JPEG, gzip.
+_NEVER_TEXT = (b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"\x1f\x8b\x08")
 _CONTROL_WINDOW = 65536
 # Uniformly random bytes hold 11 % of these control characters, prose none.
 _MAX_CONTROL_SHARE = 0.02
@@ -365,7 +367,7 @@ def _binary_type(data: bytes) -> str | None:
         return office or next(named, "application/zip")
     if data.startswith(_OLE_SIGNATURE):
         return ole_office_type(data)
-    if _looks_like_text(data):
+    if not data.startswith(_NEVER_TEXT) and _looks_like_text(data):
         return next((kind for sign, kind in _WRITTEN.items() if data.startswith(sign)), None)
     import puremagic
 

@@ -29,7 +29,7 @@ from rag_assets_tests.laws.driver import (
     state_of,
 )
 
-PNG = b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR"
+PNG = b"\x89PNG\r\n\x1a\n"
 WITHOUT_INDEX = ("inventory", "parse_reports", "parents", "chunks", "embeddings")
 
 
