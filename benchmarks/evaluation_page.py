@@ -77,13 +77,6 @@ def chunking(written: Mapping[str, Any]) -> Iterator[str]:
     yield table((f"chunks by ({written['method']} search)", *FOUND), rows, FOUND)
     yield table(("recall by searcher", *SEARCHERS.values()), rows, SEARCHERS)
     yield table(("chunks by", *CUT), rows, CUT)
-    for key, searcher in SEARCHERS.items():
-        corpora = list(written["by_corpus"])
-        by_corpus = {
-            name: {corpus: each["by_corpus"][corpus][key] for corpus in corpora}
-            for name, each in rows.items()
-        }
-        yield table((f"recall by corpus, {searcher}", *corpora), by_corpus, corpora)
 
 
 def retrieval(written: Mapping[str, Any]) -> Iterator[str]:
@@ -103,23 +96,6 @@ def retrieval(written: Mapping[str, Any]) -> Iterator[str]:
             "best_part", "best_ndcg", "gain_over_best_part", "gain_interval",
             "against_best_part")  # fmt: skip
     yield table(heads, rows, keys)
-    ending = "_ndcg_at_10"
-    parts = list(
-        dict.fromkeys(
-            key.removesuffix(ending)
-            for each in sets.values()
-            for key in each
-            if key.endswith(ending)
-        )
-    )
-    alone = {
-        name: {"whole": each["ndcg_at_10"], **{part: each.get(part + ending) for part in parts}}
-        for name, each in sets.items()
-    }
-    yield table(("nDCG@10 of each part alone", "whole", *parts), alone, ("whole", *parts))
-    times = ("search_p50_ms", "search_p95_ms", "encode_p50_ms", "encode_p95_ms")
-    heads = ("milliseconds", "search p50", "p95", "encoding a question p50", "p95")
-    yield table(heads, sets, times)
 
 
 def qasper(written: Mapping[str, Any]) -> Iterator[str]:
