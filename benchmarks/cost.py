@@ -156,8 +156,8 @@ def walls(kind: Measured) -> list[tuple[float, str]]:
 
 
 def walls_table() -> str:
-    """Return the walls of all kinds in Markdown."""
-    rows = ((kind.name, _short(number), what) for kind in KINDS for number, what in walls(kind))
+    """Return the three nearest walls of all kinds in Markdown."""
+    rows = ((kind.name, _short(number), what) for kind in KINDS for number, what in walls(kind)[:3])
     return _table(("a library of", "documents", "where"), rows)
 
 
