@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
-SIZES = (10**4, 10**6, 10**8)
+SIZES = (10**4, 10**6)
 _HOUR, _GIGABYTE = 3600, 10**9
 
 # Prices of November 2026, to be replaced by one's own: assumptions, the order of what large clouds
