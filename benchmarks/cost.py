@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
-SIZES = (10**4, 10**5, 10**6, 10**7, 10**8)
+SIZES = (10**4, 10**6)
 _HOUR, _GIGABYTE = 3600, 10**9
 
 # Prices of November 2026, to be replaced by one's own: assumptions, the order of what large clouds
@@ -156,8 +156,8 @@ def walls(kind: Measured) -> list[tuple[float, str]]:
 
 
 def walls_table() -> str:
-    """Return the walls of all kinds in Markdown."""
-    rows = ((kind.name, _short(number), what) for kind in KINDS for number, what in walls(kind))
+    """Return the three nearest walls of all kinds in Markdown."""
+    rows = ((kind.name, _short(number), what) for kind in KINDS for number, what in walls(kind)[:3])
     return _table(("a library of", "documents", "where"), rows)
 
 
