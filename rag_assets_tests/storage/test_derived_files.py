@@ -139,11 +139,10 @@ OWNERS = {
         "previewing/source.py",
     },
     "models, in a cache of the machine": {
-        "embedding/bert_folder.py",
-        "embedding/bert_parts.py",
+        "embedding/bert.py",
         "embedding/bundled_files.py",
         "embedding/model_folder.py",
-        "embedding/remote_tokenizer.py",
+        "embedding/remote.py",
         "embedding/sparse_encoder.py",
         "judging/readers.py",
         "llm/local_server.py",

@@ -11,16 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from rag_assets.chunking import split_sentences
-from rag_assets.embedding import (
-    BUNDLED_RERANKERS,
-    TAUGHT,
-    UNREADABLE_SHARE,
-    can_read,
-    checked_reranker,
-    finder_cosines,
-    load_finder,
-    load_tokenizer,
-)
+from rag_assets.embedding import UNREADABLE_SHARE, can_read, load_tokenizer
+from rag_assets.embedding.bundled_files import BUNDLED_RERANKERS, checked_reranker
+from rag_assets.embedding.taught import TAUGHT, finder_cosines, load_finder
 from rag_assets.model import ConfigurationError, hash_fields
 from rag_assets.settings import RerankSettings
 

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from rag_assets.embedding import UNREADABLE_SHARE, hash_model_files
+from rag_assets.embedding import UNREADABLE_SHARE
+from rag_assets.embedding.model_folder import hash_model_files
 from rag_assets.model import ConfigurationError, UsageError, hash_fields
 from rag_assets.retrieval.reranking.contract import Reranker
 from rag_assets.settings import RerankSettings
