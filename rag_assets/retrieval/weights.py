@@ -4,11 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
-
-from rag_assets.model import ConfigurationError, UsageError, hash_fields
+from rag_assets.model import UsageError, hash_fields
 from rag_assets.settings import FusionSettings
 from rag_assets.workspace import configs_folder
 from rag_assets.workspace.bounded_yaml import read_yaml
@@ -28,47 +26,6 @@ FUSION_FILE = "fusion.yaml"
 # Enough of a fingerprint to tell two versions of a model of one name.
 _SHOWN_FINGERPRINT = 8
 
-_Weight = Annotated[float, Field(ge=0)]
-
-
-class _Part(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
-
-
-class RuleWeights(_Part):
-    """Weights where no row fits: the words', and the one that all models share evenly."""
-
-    lexical: _Weight
-    models: _Weight
-
-
-class Fallback(_Part):
-    """The rule where no row fits."""
-
-    same_language: RuleWeights
-    other_language: RuleWeights
-
-
-class Row(_Part):
-    """Fitted weights of one set of searchers for one pair of languages."""
-
-    question: Literal["zh", "en", "other"]
-    passage: Literal["zh", "en", "other"]
-    weights: dict[str, _Weight]
-
-
-class FusionFile(_Part):
-    """configs/fusion.yaml.
-
-    Args:
-        provenance: how the rows were fitted: script, data, figures; not looked at, but shown.
-        rows: each set of searchers at most once for a pair of languages.
-    """
-
-    provenance: dict[str, Any]
-    fallback: Fallback
-    rows: list[Row]
-
 
 @dataclass(frozen=True, slots=True)
 class Weights:
@@ -76,12 +33,13 @@ class Weights:
 
     Args:
         stated: by searcher, from the settings; None for those of the file.
-        file: configs/fusion.yaml.
+        file: configs/fusion.yaml: `provenance` (how the rows were fitted), `fallback`, and `rows`,
+            each with weights for questions and passages of one pair of languages.
         sparse: searchers that are sparse encoders.
     """
 
     stated: Mapping[str, float] | None
-    file: FusionFile
+    file: Mapping[str, Any]
     sparse: frozenset[str] = frozenset()
 
     def of(self, question: str, passage: str, names: frozenset[str]) -> dict[str, float]:
@@ -103,13 +61,14 @@ class Weights:
         if GRAPH in names and len(names) > 1:
             weights = self.of(question, passage, names - {GRAPH})
             return weights | {GRAPH: GRAPH_SHARE * sum(weights.values())}
-        rows = [
-            row
-            for row in self.file.rows
-            if row.question == question and row.passage == passage and names <= row.weights.keys()
+        rows: list[dict[str, float]] = [
+            row["weights"]
+            for row in self.file["rows"]
+            if (row["question"], row["passage"]) == (question, passage)
+            and names <= row["weights"].keys()
         ]
-        for row in sorted(rows, key=lambda row: (len(row.weights), sorted(row.weights))):
-            own = {name: row.weights[name] for name in names}
+        for row in sorted(rows, key=lambda row: (len(row), sorted(row))):
+            own = {name: row[name] for name in names}
             if sum(own.values()) > 0:
                 return own
         sparse = names & self.sparse
@@ -117,16 +76,15 @@ class Weights:
             others = self.of(question, passage, names - sparse)
             share = others[LEXICAL] / (1 + len(sparse))
             return others | dict.fromkeys((LEXICAL, *sparse), share)
-        fallback = self.file.fallback
-        rule = fallback.same_language if question == passage else fallback.other_language
-        models = len(names - {LEXICAL})
-        return {name: rule.lexical if name == LEXICAL else rule.models / models for name in names}
+        rule = self.file["fallback"]["same_language" if question == passage else "other_language"]
+        share = rule["models"] / max(len(names - {LEXICAL}), 1)
+        return {name: rule["lexical"] if name == LEXICAL else share for name in names}
 
     def provenance(self) -> dict[str, Any]:
         """Return what a pack records of them."""
         if self.stated is not None:
             return {"weights": dict(self.stated)}
-        digest = hash_fields(self.file.model_dump(mode="json"))[:16]
+        digest = hash_fields(self.file)[:16]
         return {"weights": "fitted", "file": FUSION_FILE, "digest": digest}
 
 
@@ -143,9 +101,9 @@ def load_weights(
 
     Raises:
         UsageError: the settings weigh a searcher that is not `known`, or none that is.
-        ConfigurationError: configs/fusion.yaml is not what it should be.
     """
-    file = read_fusion_file(configs_folder() / FUSION_FILE)
+    path = configs_folder() / FUSION_FILE
+    file = _read(path, path.stat().st_mtime_ns)
     if settings.weights == "fitted":
         return Weights(None, file, sparse)
     if known is None:
@@ -164,40 +122,10 @@ def load_weights(
     return Weights(settings.weights, file)
 
 
-def read_fusion_file(path: Path) -> FusionFile:
-    """Return a file of fitted weights; read again only when it changed.
-
-    Raises:
-        ConfigurationError: names file, key and rule.
-    """
-    return _read(path, path.stat().st_mtime_ns)
-
-
 @lru_cache(maxsize=4)
-def _read(path: Path, _modified: int) -> FusionFile:
-    try:
-        file = FusionFile.model_validate(read_yaml(path))
-    except ValidationError as error:
-        first = error.errors()[0]
-        key = ".".join(map(str, first["loc"]))
-        raise ConfigurationError(
-            f"{path}: '{key}': {first['msg'].lower()}, got {first['input']!r}."
-        ) from error
-    seen = set()
-    for row in file.rows:
-        kind = (row.question, row.passage, frozenset(row.weights))
-        if kind in seen:
-            raise ConfigurationError(
-                f"{path}: two rows weigh {', '.join(sorted(row.weights))} for question "
-                f"{row.question}, passage {row.passage}. Keep one."
-            )
-        seen.add(kind)
-        if not sum(row.weights.values()) > 0:
-            raise ConfigurationError(
-                f"{path}: the row of question {row.question}, passage {row.passage} and "
-                f"{', '.join(sorted(row.weights))} must give one searcher a weight above 0."
-            )
-    return file
+def _read(path: Path, _modified: int) -> Mapping[str, Any]:
+    found: Mapping[str, Any] = read_yaml(path)
+    return found
 
 
 def searcher_names(readers: "Sequence[Reader]") -> dict[str, str]:

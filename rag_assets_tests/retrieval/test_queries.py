@@ -4,12 +4,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
-from rag_assets.model import AnswerError, ConfigurationError
+from rag_assets.model import AnswerError
 from rag_assets.publishing.content_words import passage_language
 from rag_assets.retrieval import SearchFilters, detect_language, make_query, queries
 from rag_assets.retrieval.queries import without_idle
-from rag_assets.retrieval.weights import Weights, load_weights, read_fusion_file
+from rag_assets.retrieval.weights import Weights, load_weights
 from rag_assets_tests.retrieval.made_up_readers import MadeUpReader, configured, hit, readers
 
 
@@ -203,11 +204,8 @@ rows:
 """
 
 
-def test_a_set_takes_its_own_row_then_a_larger_one_then_the_rule(tmp_path: Path) -> None:
-    (tmp_path / "fusion.yaml").write_text(FILE, encoding="utf-8")
-    file = read_fusion_file(tmp_path / "fusion.yaml")
-    weights = load_weights(configured().fusion, None)
-    weights = type(weights)(None, file)
+def test_a_set_takes_its_own_row_then_a_larger_one_then_the_rule() -> None:
+    weights = Weights(None, yaml.safe_load(FILE))
     assert weights.of("en", "en", frozenset({"lexical", "a"})) == {"lexical": 1, "a": 2}
     assert weights.of("en", "en", frozenset({"a", "b"})) == {"a": 3, "b": 4}
     assert weights.of("en", "en", frozenset({"lexical", "x", "y"})) == {
@@ -218,14 +216,9 @@ def test_a_set_takes_its_own_row_then_a_larger_one_then_the_rule(tmp_path: Path)
     assert weights.of("zh", "en", frozenset({"lexical", "x"})) == {"lexical": 0.1, "x": 0.9}
 
 
-def test_sparse_encoders_share_the_weight_of_the_words_unless_they_have_a_row(
-    tmp_path: Path,
-) -> None:
+def test_sparse_encoders_share_the_weight_of_the_words_unless_they_have_a_row() -> None:
     row = "  - {question: en, passage: en, weights: {lexical: 1, a: 2, fitted: 5}}\n"
-    (tmp_path / "fusion.yaml").write_text(FILE + row, encoding="utf-8")
-    weights = Weights(
-        None, read_fusion_file(tmp_path / "fusion.yaml"), frozenset({"s", "t", "fitted"})
-    )
+    weights = Weights(None, yaml.safe_load(FILE + row), frozenset({"s", "t", "fitted"}))
     found = weights.of("en", "en", frozenset({"lexical", "a", "s"}))
     assert found == {"lexical": 0.5, "a": 2, "s": 0.5}
     both = weights.of("en", "en", frozenset({"lexical", "x", "s", "t"}))
@@ -238,20 +231,4 @@ def test_sparse_encoders_share_the_weight_of_the_words_unless_they_have_a_row(
 
 
 def test_the_shipped_weights_can_be_read() -> None:
-    assert load_weights(configured().fusion, frozenset()).file.rows
-
-
-@pytest.mark.parametrize(
-    ("wrong", "message"),
-    [
-        ("{question: en, passage: en, weights: {a: 2, lexical: 1}}", "two rows weigh a, lexical"),
-        ("{question: en, passage: fr, weights: {a: 2}}", "rows.2.passage"),
-        ("{question: en, passage: zh, weights: {a: 0}}", "at least one|one searcher a weight"),
-        ("{question: en, passage: zh, weights: {a: -1}}", "rows.2.weights.a"),
-    ],
-)
-def test_a_wrong_file_of_weights_is_refused(tmp_path: Path, wrong: str, message: str) -> None:
-    path = tmp_path / "fusion.yaml"
-    path.write_text(f"{FILE}  - {wrong}\n", encoding="utf-8")
-    with pytest.raises(ConfigurationError, match=message):
-        read_fusion_file(path)
+    assert load_weights(configured().fusion, frozenset()).file["rows"]
