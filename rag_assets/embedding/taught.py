@@ -2,7 +2,7 @@
 
 What was taught lies in configs/NAME.npz, in the whole numbers that ONNX Runtime computes with; the
 rest comes out of the wheel. How it was taught: benchmarks/reader. On which data, under which
-licences: configs/NAME.json. `reader` reads pairs (`pair_model.py`); `finder` gives questions and
+licences: configs/NAME.json. `reader` reads pairs (`PairModel`); `finder` gives questions and
 the sentences that answer them like vectors.
 """
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from rag_assets.model import AnswerError, count_han
 from rag_assets.publishing import KANA_HANGUL, Language
 from rag_assets.retrieval.filters import EVERYTHING, SearchFilters
-from rag_assets.retrieval.weights import (
+from rag_assets.retrieval.fusion import (
     LEXICAL,
     known_searchers,
     load_weights,

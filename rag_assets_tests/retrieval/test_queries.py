@@ -9,8 +9,8 @@ import yaml
 from rag_assets.model import AnswerError
 from rag_assets.publishing.content_words import passage_language
 from rag_assets.retrieval import SearchFilters, detect_language, make_query, queries
+from rag_assets.retrieval.fusion import Weights, load_weights
 from rag_assets.retrieval.queries import without_idle
-from rag_assets.retrieval.weights import Weights, load_weights
 from rag_assets_tests.retrieval.made_up_readers import MadeUpReader, configured, hit, readers
 
 
@@ -70,7 +70,10 @@ def made_up(monkeypatch: pytest.MonkeyPatch) -> MadeUpReader:
         "_readable",
         lambda model, texts: [t for t in texts if model.model == "every" or t.isascii()],
     )
-    monkeypatch.setattr(queries, "_encode", lambda _, texts: [[float(len(t))] for t in texts])
+    monkeypatch.setattr(
+        "rag_assets.embedding.encode_questions",
+        lambda _, texts: [[float(len(t))] for t in texts],
+    )
     return WithSettings([], cosines={"small": {}, "every": {}})
 
 
@@ -158,7 +161,7 @@ def test_the_languages_that_are_there_decide_what_weighs(
 ) -> None:
     rows = "  - {question: en, passage: en, weights: {lexical: 1, small: 1, every: 0}}\n"
     (tmp_path / "fusion.yaml").write_text(FILE + rows, encoding="utf-8")
-    monkeypatch.setattr("rag_assets.retrieval.weights.configs_folder", lambda: tmp_path)
+    monkeypatch.setattr("rag_assets.retrieval.fusion.configs_folder", lambda: tmp_path)
     made_up.chunks = [EN]
     assert make_query("heat", readers(made_up), configured()).vectors.keys() == {"SMALL"}
     made_up.chunks = [EN, ZH]
@@ -184,7 +187,7 @@ def test_each_language_of_a_library_is_asked_by_the_models_that_weigh_there(
 ) -> None:
     rows = "  - {question: en, passage: en, weights: {lexical: 1, small: 1, every: 0}}\n"
     (tmp_path / "fusion.yaml").write_text(FILE + rows, encoding="utf-8")
-    monkeypatch.setattr("rag_assets.retrieval.weights.configs_folder", lambda: tmp_path)
+    monkeypatch.setattr("rag_assets.retrieval.fusion.configs_folder", lambda: tmp_path)
     made_up.chunks = [EN, ZH]
     query = make_query("heat", readers(made_up), configured())
     for language, models in (("en", {"SMALL"}), ("zh", {"SMALL", "EVERY"})):
