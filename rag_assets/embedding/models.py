@@ -27,7 +27,8 @@ def load_tokenizer(model: ModelSettings) -> EmbeddingTokenizer:
         ConfigurationError: no such model on this machine.
         DamagedFileError: a file of a bundled model was altered.
     """
-    return _kind(model).tokenizer(model)
+    found: EmbeddingTokenizer = _kind(model).tokenizer(model)
+    return found
 
 
 def model_fingerprint(model: ModelSettings) -> str:
@@ -39,7 +40,8 @@ def model_fingerprint(model: ModelSettings) -> str:
     Raises:
         ConfigurationError: no such model on this machine.
     """
-    return _kind(model).fingerprint(model)
+    found: str = _kind(model).fingerprint(model)
+    return found
 
 
 def model_dimension(model: ModelSettings) -> int:
@@ -50,7 +52,8 @@ def model_dimension(model: ModelSettings) -> int:
     Raises:
         ConfigurationError: no such model on this machine.
     """
-    return _kind(model).dimension(model)
+    found: int = _kind(model).dimension(model)
+    return found
 
 
 def load_embedder(model: ModelSettings) -> Embedder:
@@ -88,7 +91,8 @@ def _load_query_encoder(model: ModelSettings, fingerprint: str) -> QueryEncoder:
 
 @lru_cache(maxsize=_LOADED_MODELS)
 def _load(model: ModelSettings, _fingerprint: str) -> Embedder:
-    return _kind(model).embedder(model)
+    found: Embedder = _kind(model).embedder(model)
+    return found
 
 
 def encode_questions(model: ModelSettings, texts: Sequence[str]) -> list[list[float]]:

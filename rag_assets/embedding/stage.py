@@ -610,11 +610,6 @@ def chunk_input(row: Mapping[str, Any]) -> str:
     return model_input(row["text"], row["context"], replaced)
 
 
-def has_vectors_of(entry: Entry, fingerprints: Collection[str]) -> bool:
-    """Say whether an entry's rows were made for exactly these models, in whatever order."""
-    return bool(entry.note.get("models") == sorted(fingerprints))
-
-
 def refresh_embeddings(
     namespace: Namespace,
     inventory: Inventory,
