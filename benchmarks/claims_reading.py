@@ -18,7 +18,7 @@ from sklearn.metrics import f1_score
 
 from benchmarks.known_drafts import shared_data
 from benchmarks.reader.examples import near_sentences
-from rag_assets.embedding import PairScores, load_pair_model
+from rag_assets.embedding.taught import PairScores, load_pair_model
 
 _LABELS = ("SUPPORT", "REFUTE", "NOT_ENOUGH")
 

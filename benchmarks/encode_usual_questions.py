@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from rag_assets.embedding import load_query_encoder, model_fingerprint
-from rag_assets.retrieval.usual_questions import LANGUAGES, STORED, VECTORS_FILE, read_texts
+from rag_assets.retrieval.languages import LANGUAGES, STORED, VECTORS_FILE, read_texts
 from rag_assets.workspace import shipped_settings
 
 _MODEL = "multilingual-e5-small"

@@ -31,7 +31,7 @@ import psutil
 
 from benchmarks.two_engines import MODELS
 from rag_assets.embedding import EmbeddingModel, embedding_models
-from rag_assets.embedding.encoding import encode_texts
+from rag_assets.embedding.stage import encode_texts
 from rag_assets.execution import open_engine
 from rag_assets.settings import EmbedSettings
 

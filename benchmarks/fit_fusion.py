@@ -39,7 +39,7 @@ from rag_assets.evaluation.workspaces import (
 )
 from rag_assets.retrieval.candidates import collect, fetch_hits
 from rag_assets.retrieval.filters import SearchFilters
-from rag_assets.retrieval.normalizing import normalized_parts
+from rag_assets.retrieval.fusion import normalized_parts
 from rag_assets.retrieval.retriever import Retriever
 from rag_assets.workspace import Settings, shipped_settings
 
@@ -127,7 +127,7 @@ def _ask(folder: Path, settings: Settings, cache: Path, limit: int | None) -> As
             hits = fetch_hits([reader], keys)
             scaled = {
                 name: normalized_parts(
-                    found.scores, found.pool, "normalize", retrieve.fusion.normalize, retrieve.rrf_k
+                    found.scores, found.pool, "normalize", "min_max", retrieve.rrf_k
                 )
                 for name, found in pools.searchers.items()
             }

@@ -10,7 +10,7 @@ of more than N documents those that are judged and a seeded draw of the others a
 
 Prints for each set, with and without: nDCG@10, the share of questions with all judged paragraphs
 among the first ten, and the difference with its paired 95 % interval; how often each rule of
-`rag_assets/graph/rules.py` fired, in how many passages. Seconds are of the processor.
+`rag_assets/graph/finding.py` fired, in how many passages. Seconds are of the processor.
 
 `--rules` is the ledger of these rules: what each adds is the difference between all and all but it
 (what another rule then finds in its place counts for that other), and between it alone and none.
@@ -46,8 +46,8 @@ from rag_assets.graph import ENTITY_RULES, EntityRule, find_mentions
 from rag_assets.publishing.catalogue import catalogue_name, open_catalogue, read_table
 from rag_assets.publishing.rows import entity_rows, relation_rows
 from rag_assets.publishing.schemas import ENTITIES, MENTIONS, RELATIONS
-from rag_assets.retrieval import Reader, Retriever, SearchFilters, rank_chunks, weights
-from rag_assets.retrieval.entity_graph import EntityGraph
+from rag_assets.retrieval import Reader, Retriever, SearchFilters, fusion, rank_chunks
+from rag_assets.retrieval.entities import EntityGraph
 from rag_assets.retrieval.queries import AskedQuery
 from rag_assets.storage import current_folder
 from rag_assets.workspace import Settings, shipped_settings
@@ -113,13 +113,13 @@ class AskedSet:
     documents: int
     built_in: float
 
-    def scores(self, graph: EntityGraph | None, share: float = weights.GRAPH_SHARE) -> Scores:
+    def scores(self, graph: EntityGraph | None, share: float = fusion.GRAPH_SHARE) -> Scores:
         """Return nDCG@10 and whether all judged are among the first ten, by question."""
         retrieve = self.settings.retrieve
         filters = SearchFilters(citable_only=True, with_references=retrieve.references)
         found = []
         with patch.object(Reader, "entity_graph", graph), patch.object(
-            weights, "GRAPH_SHARE", share
+            fusion, "GRAPH_SHARE", share
         ):  # fmt: skip
             for row, query in zip(self.rows.queries, self.queries, strict=True):
                 hits = rank_chunks([self.reader], query, retrieve, filters).hits
@@ -248,7 +248,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("folders", nargs="*", type=Path)
     parser.add_argument("--documents", type=int, default=2000, help="of a set at most")
-    parser.add_argument("--share", type=float, nargs="*", default=[weights.GRAPH_SHARE])
+    parser.add_argument("--share", type=float, nargs="*", default=[fusion.GRAPH_SHARE])
     parser.add_argument("--rules", action="store_true", help="what each rule adds")
     parser.add_argument("--json", type=Path)
     given = parser.parse_args()

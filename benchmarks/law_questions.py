@@ -36,7 +36,7 @@ def main() -> None:
     """Ask, and print JSON."""
     from rag_assets.model import UsageError
     from rag_assets.retrieval import OpenedLibrary, Retriever
-    from rag_assets.statutes import LawShelf
+    from rag_assets.retrieval.statutes import LawShelf
     from rag_assets.workspace import Workspace
 
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])

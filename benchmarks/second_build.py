@@ -9,7 +9,7 @@ from typing import Any
 from rag_assets.chunking.stage import refresh_chunks, refresh_parents
 from rag_assets.chunking.verifying import oversized_chunks, uncovered_parents
 from rag_assets.embedding import embedding_models, joint_tokenizer
-from rag_assets.embedding.bert_torch import BertEmbedder
+from rag_assets.embedding.bert import BertEmbedder
 from rag_assets.embedding.stage import refresh_embeddings
 from rag_assets.parsing.pool import observe_parses
 from rag_assets.parsing.stage import refresh_parse_reports
@@ -23,12 +23,12 @@ from rag_assets.publishing.status import (
 from rag_assets.workspace import Namespace, Workspace, require_inventory, take_inventory
 
 _encoded: list[int] = []
-_call: Any = BertEmbedder._encode_batch  # where every text goes to the model
+_call: Any = BertEmbedder.encode_passages
 
 
-def _counted(self: BertEmbedder, ids: list[list[int]]) -> Any:
-    _encoded.append(len(ids))
-    return _call(self, ids)
+def _counted(self: BertEmbedder, texts: list[str], on_progress: Any = None) -> Any:
+    _encoded.append(len(texts))
+    return _call(self, texts, on_progress)
 
 
 def _stages_alone(namespace: Namespace) -> dict[str, float]:
@@ -75,7 +75,7 @@ def _stages_alone(namespace: Namespace) -> dict[str, float]:
 def main(root: Path) -> None:
     from rag_assets.running import ingest
 
-    BertEmbedder._encode_batch = _counted  # type: ignore[method-assign]
+    BertEmbedder.encode_passages = _counted  # type: ignore[method-assign]
     namespace = Workspace.open(root).namespace("papers")
     with observe_parses() as parses:
         started = time.monotonic()

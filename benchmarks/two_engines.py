@@ -174,7 +174,7 @@ def _sizes(namespace: Any) -> dict[str, int]:
 
 def _vectors(root: Path, name: str) -> dict[tuple[str, str], Any]:
     """Return the vectors of a library by model and hash of what it was given."""
-    from rag_assets.embedding.record import embeddings_schema
+    from rag_assets.embedding.stage import embeddings_schema
     from rag_assets.storage import read_rows
     from rag_assets.workspace import Workspace
 

@@ -21,8 +21,9 @@ import torch
 from benchmarks.evidence_finding import CACHE
 from benchmarks.known_drafts import GROUPS, bare, group_of, read_documents, read_rows, shared_data
 from benchmarks.reader.train import PairReader, area, support_log_odds
-from rag_assets.embedding import pair_ids
-from rag_assets.embedding.bundled import E5, read_bert
+from rag_assets.embedding.bundled_files import E5
+from rag_assets.embedding.local import read_e5
+from rag_assets.embedding.taught import pair_ids
 from rag_assets.finding import EvidenceFinder, shown_sentence
 from rag_assets.settings import ModelSettings
 
@@ -41,7 +42,7 @@ class Reader:
         with np.load(weights / "weights.npz") as arrays:
             taught = {name: arrays[name] for name in arrays}
         encoder |= {name: array for name, array in taught.items() if name in encoder}
-        self._bert = read_bert(ModelSettings(kind="bundled", model=E5)).weights
+        self._bert = read_e5(ModelSettings(kind="bundled", model=E5))
         self.model = PairReader(encoder, first_layer=len(encoder)).eval()
         for kind in ("weight", "bias"):
             array = torch.from_numpy(taught[f"head.{kind}"].astype(np.float32))

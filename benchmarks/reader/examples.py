@@ -46,8 +46,10 @@ from benchmarks.reader.packing import (
     write_questions,
 )
 from rag_assets.chunking import split_sentences
-from rag_assets.embedding import E5, load_embedder, pair_ids
-from rag_assets.embedding.bundled import read_bert
+from rag_assets.embedding import load_embedder
+from rag_assets.embedding.bundled_files import E5
+from rag_assets.embedding.local import read_e5
+from rag_assets.embedding.taught import pair_ids
 from rag_assets.finding import EvidenceFinder, OpenDocument, shown_sentence
 from rag_assets.settings import ModelSettings
 
@@ -308,7 +310,7 @@ def questions(
 
 def asked_of(mined: Sequence[Mined], opened: dict[str, OpenDocument]) -> Iterator[Asked]:
     """Yield the answerable questions with prompts, as the finder's encoder takes them."""
-    bert = read_bert(ModelSettings(kind="bundled", model=E5))
+    bert = read_e5(ModelSettings(kind="bundled", model=E5))
     for one in mined:
         texts = [
             bert.passage_prompt + (f"{each.told} {each.text}" if each.told else each.text)
@@ -401,7 +403,7 @@ def main() -> None:
     )
     ids = [
         [*one[: _MOST_TOKENS - 1], one[-1]]
-        for one in read_bert(ModelSettings(kind="bundled", model=E5)).token_ids(texts)
+        for one in read_e5(ModelSettings(kind="bundled", model=E5)).token_ids(texts)
     ]
     pairs = pair_ids([(each.one, each.other) for each in examples])
     kept = [place for place, ids_of in enumerate(pairs) if len(ids_of) <= _MOST_OF_PAIR]

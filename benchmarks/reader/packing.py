@@ -10,7 +10,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_assets.embedding.bundled import E5, read_bert
+from rag_assets.embedding.bundled_files import E5
+from rag_assets.embedding.local import read_e5
 from rag_assets.settings import ModelSettings
 
 SUPPORTED, CONTRADICTED, NOT_STATED, NOT_SUPPORTED = range(4)
@@ -105,9 +106,9 @@ def _folds(groups: Sequence[str]) -> NDArray[np.uint8]:
 
 def write_encoder(path: Path, words: NDArray[np.int64]) -> None:
     """Write the encoder that training begins with: its layers, and the rows of `words`."""
-    weights = read_bert(ModelSettings(kind="bundled", model=E5)).weights
-    shape = weights.shape
-    rows = weights.words(words.tolist())
+    bert = read_e5(ModelSettings(kind="bundled", model=E5))
+    shape = bert.shape
+    rows = bert.words(words.tolist())
     scales = np.abs(rows).max(axis=1, keepdims=True) / _LARGEST
     arrays: dict[str, Any] = {
         "rows": np.round(rows / scales).astype(np.int8),
@@ -117,7 +118,7 @@ def write_encoder(path: Path, words: NDArray[np.int64]) -> None:
         "epsilon": np.array(shape.epsilon),
     }
     for name in layer_names(shape.layers):
-        arrays[name] = weights[name].astype(np.float16)
+        arrays[name] = bert.tensor(name).astype(np.float16)
     np.savez_compressed(path, **arrays)
 
 

@@ -33,7 +33,7 @@ from rag_assets.llm import Budget, ChatModel, context_tokens, load_prompt
 from rag_assets.model import SectionCategory, hash_fields, require_question
 from rag_assets.publishing import build_id_of
 from rag_assets.retrieval.papers import Route
-from rag_assets.retrieval.papers.introductions import INTRODUCTION_TOKENS
+from rag_assets.retrieval.papers.context import INTRODUCTION_TOKENS
 
 if TYPE_CHECKING:
     from rag_assets.judging import Scorer

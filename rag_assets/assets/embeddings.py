@@ -4,7 +4,8 @@ import dagster as dg
 
 from rag_assets.assets.options import ENCODERS
 from rag_assets.assets.stage import StageCall, build_stage_asset
-from rag_assets.embedding import EMBEDDING_VERSION, embedding_models, refresh_embeddings
+from rag_assets.embedding import embedding_models
+from rag_assets.embedding.stage import EMBEDDING_VERSION, refresh_embeddings
 from rag_assets.model import StageOutcome
 from rag_assets.workspace import Namespace
 

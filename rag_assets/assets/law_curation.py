@@ -28,7 +28,7 @@ def build_law_curation_asset(
         backfill_policy=dg.BackfillPolicy.single_run(),
     )
     def law_curation(context: dg.AssetExecutionContext) -> dg.MaterializeResult[None]:
-        from rag_assets.statutes import write_curation_reports
+        from rag_assets.retrieval.vaults import write_curation_reports
 
         today = datetime.now(UTC).date()
         made = write_curation_reports(Workspace.open(workspace.root), today)

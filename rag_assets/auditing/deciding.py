@@ -27,7 +27,7 @@ from rag_assets.judging import PassageText, Scorer, Sign, name_context
 from rag_assets.judging import ReasonCode as JudgedReason
 from rag_assets.judging import Status as JudgedStatus
 from rag_assets.model import PageBox, describe_standing, standing_of_title
-from rag_assets.statutes import dropped_limit, misplaced_lead
+from rag_assets.retrieval.statutes import dropped_limit, misplaced_lead
 
 # What is shown of a cited document for a claim: the windows that decide it, and their places.
 

@@ -21,14 +21,9 @@ from rag_assets.law import (
     is_name_of,
     read_clause,
 )
+from rag_assets.law.citing import StatuteCitation, read_citation
 from rag_assets.model import Box, PageBox, UsageError, hash_fields
-from rag_assets.statutes import (
-    FoundArticle,
-    LawVersion,
-    StatuteCitation,
-    UnknownLawError,
-    read_citation,
-)
+from rag_assets.retrieval.statutes import FoundArticle, LawVersion, UnknownLawError
 
 # What a cited document is, and where it is looked up.
 

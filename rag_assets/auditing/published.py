@@ -21,6 +21,7 @@ from rag_assets.embedding import (
     load_query_encoder,
     load_tokenizer,
 )
+from rag_assets.law.citing import StatuteCitation
 from rag_assets.model import PageBox, UsageError, hash_text
 from rag_assets.publishing import (
     PublishedModel,
@@ -37,7 +38,7 @@ from rag_assets.retrieval import (
     Reader,
     open_library,
 )
-from rag_assets.statutes import LawShelf, StatuteCitation
+from rag_assets.retrieval.statutes import LawShelf
 from rag_assets.workspace import Namespace
 
 if TYPE_CHECKING:

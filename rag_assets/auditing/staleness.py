@@ -19,8 +19,8 @@ from rag_assets.auditing.library import (
 from rag_assets.auditing.published import PublishedLibrary, open_published
 from rag_assets.auditing.record import CitationAudit, CitationVerdict
 from rag_assets.auditing.storing import CITATIONS, CLAIMS, list_drafts
+from rag_assets.law.citing import StatuteCitation
 from rag_assets.model import hash_bytes
-from rag_assets.statutes import StatuteCitation
 from rag_assets.storage import find_versions, read_json
 from rag_assets.workspace import Workspace
 

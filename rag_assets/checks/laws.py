@@ -10,7 +10,7 @@ from rag_assets.checks.results import judge
 from rag_assets.workspace import Namespace, require_inventory
 
 if TYPE_CHECKING:
-    from rag_assets.statutes import CutFaults
+    from rag_assets.retrieval.vaults import CutFaults
 
 
 def build_law_checks(
@@ -28,7 +28,7 @@ def build_law_checks(
     index = dg.AssetKey([declared.name, "search_index"])
 
     def seen(context: dg.AssetCheckExecutionContext) -> "CutFaults":
-        from rag_assets.statutes import find_cut_faults
+        from rag_assets.retrieval.vaults import find_cut_faults
 
         namespace = reopen()
         return find_cut_faults(namespace, require_inventory(namespace), context.log.info)
@@ -55,7 +55,7 @@ def build_law_checks(
         "the text that they were written for.",
     )
     def citations_resolve() -> dg.AssetCheckResult:
-        from rag_assets.statutes import unresolved_citations
+        from rag_assets.retrieval.vaults import unresolved_citations
 
         today = datetime.now(UTC).date()
         return judge(unresolved_citations(reopen(), today), dg.AssetCheckSeverity.WARN)

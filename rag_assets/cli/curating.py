@@ -21,7 +21,7 @@ from rag_assets.workspace import Namespace
 
 if TYPE_CHECKING:
     from rag_assets.law.curating import Finding
-    from rag_assets.statutes import Curation
+    from rag_assets.retrieval.vaults import Curation
 
 # Findings of one rule that are printed; `--all` prints every one.
 _SHOWN = 10
@@ -41,7 +41,7 @@ _SHOWN = 10
 @json_option
 def curate(names: tuple[str, ...], as_of: datetime | None, every: bool, as_json: bool) -> None:
     """Print what was found, by kind and rule."""
-    from rag_assets.statutes import curate_namespace
+    from rag_assets.retrieval.vaults import curate_namespace
 
     day = as_of.date() if as_of is not None else date.today()
     found = [curate_namespace(namespace, day) for namespace in _of_laws(names)]
@@ -69,7 +69,7 @@ def sample(
     count: int, names: tuple[str, ...], seed: int, target: Path | None, as_json: bool
 ) -> None:
     """Copy or list a sample."""
-    from rag_assets.statutes import copy_sample, draw_sample
+    from rag_assets.retrieval.vaults import copy_sample, draw_sample
 
     namespaces = _of_laws(names)
     if len(namespaces) > 1:
@@ -128,7 +128,7 @@ def _table(one: "Curation", shown: int | None) -> Iterator[str]:
 
 
 def _row(finding: "Finding") -> Iterator[str]:
-    from rag_assets.statutes import place_of
+    from rag_assets.retrieval.vaults import place_of
 
     yield f"  {place_of(finding)}"
     yield f"      {finding.why}"

@@ -100,7 +100,7 @@ def open_workspace() -> Workspace:
 
 def read_models_ahead(workspace: Workspace) -> None:
     """Begin to read the models' files while the command is still being imported."""
-    from rag_assets.embedding import E5, read_ahead
+    from rag_assets.embedding.bundled_files import E5, read_ahead
 
     # The vocabulary of e5 tells sentences apart whatever the settings are.
     sound, _ = workspace.sound_namespaces()

@@ -19,7 +19,7 @@ from rag_assets.cli.options import (
 from rag_assets.model import UsageError
 
 if TYPE_CHECKING:
-    from rag_assets.statutes import FoundArticle, FoundStatute, LawShelf, LawVersion
+    from rag_assets.retrieval.statutes import FoundArticle, FoundStatute, LawShelf, LawVersion
 
 # 刑法第一百三十三条之一, 刑法133条之一: law and article as they are said in one breath.
 _IN_ONE = re.compile(r"(?P<law>.+?)\s*第?(?P<article>[0-9零〇一二三四五六七八九十百千]+条.*)")
@@ -64,7 +64,7 @@ def search(
     workspace = open_workspace()
     read_models_ahead(workspace)
     from rag_assets.retrieval import OpenedLibrary
-    from rag_assets.statutes import group_by_rank, search_statutes
+    from rag_assets.retrieval.statutes import group_by_rank, search_statutes
     from rag_assets.tools import describe_search
 
     day = _day(as_of)
@@ -156,7 +156,7 @@ def versions(name: str, as_of: datetime | None, as_json: bool) -> None:
 @contextmanager
 def _shelf(as_of: datetime | None) -> "Iterator[LawShelf]":
     from rag_assets.retrieval import OpenedLibrary
-    from rag_assets.statutes import LawShelf
+    from rag_assets.retrieval.statutes import LawShelf
 
     with OpenedLibrary(open_workspace()) as library, library.hold() as held:
         yield LawShelf(held, _day(as_of))

@@ -15,7 +15,6 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from rag_assets.embedding.embedder import Embedder, EmbeddingTokenizer, EncodeProgress
-from rag_assets.embedding.words import WordTokenizer
 from rag_assets.model import CJK_RANGES, hash_fields
 from rag_assets.settings import ModelSettings
 
@@ -114,3 +113,32 @@ def _place(feature: str) -> tuple[int, int]:
         hashlib.blake2b(feature.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "big"
     )
     return number >> 1, 1 if number & 1 else -1
+
+
+# Words and single CJK characters: the tokens of the model-free embedder.
+
+
+_WORDS_VERSION = 1
+_WORD = re.compile(rf"[{CJK_RANGES}]|[^\W{CJK_RANGES}]+")
+
+# There is no model that could be too small; 2³¹−1 fits every column that may hold it.
+_NO_LIMIT = 2**31 - 1
+
+
+class WordTokenizer:
+    """Counts words of letters and digits, and each CJK character by itself."""
+
+    fingerprint = hash_fields("words", _WORDS_VERSION)
+    limit = _NO_LIMIT
+
+    def count(self, texts: Sequence[str]) -> list[int]:
+        """Return the number of words and CJK characters of each text."""
+        return [len(_WORD.findall(text)) for text in texts]
+
+    def token_spans(self, text: str) -> Sequence[tuple[int, int]]:
+        """Return the code-point span of each word or CJK character, in order."""
+        return [match.span() for match in _WORD.finditer(text)]
+
+    def unknown_share(self, text: str) -> float:  # noqa: ARG002 - the Protocol's signature
+        """Return 0.0: every word has a hash."""
+        return 0.0

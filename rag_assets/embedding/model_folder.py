@@ -1,4 +1,4 @@
-"""A sentence-transformers model on disk: where it lies, what it says of itself, its hashes.
+"""A sentence-transformers model on disk: its folder, what it says of itself, its tokenizer.
 
 Nothing here imports torch, and nothing reaches for the network.
 """
@@ -7,12 +7,12 @@ import hashlib
 import json
 import re
 import threading
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from rag_assets.embedding.prompts import Prompts
 from rag_assets.model import ConfigurationError, hash_fields
 from rag_assets.settings import ModelSettings
 
@@ -25,6 +25,21 @@ _IRRELEVANT_FILES = frozenset({"README.md", ".gitattributes", ".gitignore", "dat
 _IRRELEVANT_FOLDERS = frozenset({"onnx", "openvino", "coreml", ".git", ".cache"})
 _HUB_NAME = re.compile(r"[\w.-]+(/[\w.-]+)?")
 _hashing = threading.Lock()
+
+
+@dataclass(frozen=True, slots=True)
+class Prompts:
+    """What is put before a question and before a passage; empty for nothing."""
+
+    query: str = ""
+    passage: str = ""
+
+    def replaced_by(self, model: ModelSettings) -> "Prompts":
+        """Return the prompts with those of the settings instead of the model's own."""
+        return Prompts(
+            self.query if model.query_prompt is None else model.query_prompt,
+            self.passage if model.passage_prompt is None else model.passage_prompt,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,3 +236,111 @@ def hash_file(path: Path) -> str:
 def _hash_file(path: str, _size: int, _changed: int, _inode: int) -> str:
     with Path(path).open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+TOKENIZER_FILE = "tokenizer.json"
+_MODEL_TOKENIZER_VERSION = 1
+_NO_LIMIT = 2**31 - 1
+
+
+class FileTokenizer:
+    """Counts as a tokenizer.json does, without truncation, padding and special tokens."""
+
+    def __init__(self, path: Path) -> None:
+        file_hash = hash_file(path)
+        self._tokenizer = _read_file(path, file_hash)
+        own = self._tokenizer.model
+        # Tokenizers that read bytes have no unknown token.
+        self._unknown: int | None = (
+            self._tokenizer.token_to_id(own.unk_token)
+            if getattr(own, "unk_token", None)
+            else getattr(own, "unk_id", None)
+        )
+        self.num_special_tokens: int = self._tokenizer.num_special_tokens_to_add(False)
+        self.limit = _NO_LIMIT
+        self.fingerprint: str = hash_fields("tokenizer.json", 1, file_hash)
+
+    def count(self, texts: Sequence[str]) -> list[int]:
+        """Return the number of tokens of each text, without special tokens, never truncated."""
+        encodings = self._tokenizer.encode_batch_fast(list(texts), add_special_tokens=False)
+        return [len(encoding) for encoding in encodings]
+
+    def token_spans(self, text: str) -> Sequence[tuple[int, int]]:
+        """Return the code-point span of each token of `text`, in order."""
+        spans: list[tuple[int, int]] = self._tokenizer.encode(
+            text, add_special_tokens=False
+        ).offsets
+        return spans
+
+    def unknown_share(self, text: str) -> float:
+        """Return the share of the tokens of `text` that are the unknown token, 0.0 of none."""
+        ids: list[int] = self._tokenizer.encode(text, add_special_tokens=False).ids
+        if not ids or self._unknown is None:
+            return 0.0
+        return ids.count(self._unknown) / len(ids)
+
+
+def read_model_tokenizer(facts: FolderFacts) -> FileTokenizer:
+    """Return a model's own tokenizer, with the room that it leaves for a passage."""
+    tokenizer = FileTokenizer(facts.folder / TOKENIZER_FILE)
+    taken = tokenizer.num_special_tokens + tokenizer.count([facts.prompts.passage])[0]
+    tokenizer.limit = room_for_text(str(facts.folder), facts.max_tokens, taken)
+    own = [(TOKENIZER_FILE, hash_file(facts.folder / TOKENIZER_FILE))]
+    tokenizer.fingerprint = hash_fields(_MODEL_TOKENIZER_VERSION, own, tokenizer.limit)
+    return tokenizer
+
+
+def room_for_text(model: str, max_tokens: int, taken: int) -> int:
+    """Return the tokens of content that fit beside `taken` tokens of prompt and frame.
+
+    Raises:
+        ConfigurationError: none fits.
+    """
+    if max_tokens - taken < 1:
+        raise ConfigurationError(
+            f"embed.models: {model}: its prompt and special tokens take {taken} of the "
+            f"{max_tokens} tokens that a text may have, so that no text fits. Shorten "
+            "`passage_prompt` or raise `max_tokens`."
+        )
+    return max_tokens - taken
+
+
+def cutting_token_ids(path: Path, max_tokens: int) -> Callable[[Sequence[str]], list[list[int]]]:
+    """Return what makes of texts the ids that a model reads, special tokens included.
+
+    Args:
+        path: of the model's tokenizer.
+        max_tokens: of a text at most; a longer one is cut off as the model does.
+    """
+    whole = _read_file(path, hash_file(path))
+
+    def token_ids(texts: Sequence[str]) -> list[list[int]]:
+        found = [encoding.ids for encoding in whole.encode_batch_fast(list(texts))]
+        if any(len(ids) > max_tokens for ids in found):
+            cutting = _read_cutting(path, max_tokens)
+            found = [encoding.ids for encoding in cutting.encode_batch_fast(list(texts))]
+        return found
+
+    return token_ids
+
+
+@lru_cache(maxsize=8)
+def _read_file(path: Path, _file_hash: str) -> Any:
+    """Return a `tokenizers.Tokenizer` that neither cuts nor pads; reading one takes time."""
+    from tokenizers import Tokenizer
+
+    tokenizer = Tokenizer.from_file(str(path))
+    # The file may carry what the last trainer used: MiniLM's cuts at 128 and pads to 128.
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    return tokenizer
+
+
+@lru_cache(maxsize=8)
+def _read_cutting(path: Path, max_tokens: int) -> Any:
+    from tokenizers import Tokenizer
+
+    tokenizer = Tokenizer.from_file(str(path))
+    tokenizer.no_padding()
+    tokenizer.enable_truncation(max_tokens)
+    return tokenizer

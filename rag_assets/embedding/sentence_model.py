@@ -1,20 +1,52 @@
-"""Any sentence-transformers model, offline. Imports torch when it is loaded."""
+"""Any sentence-transformers model, offline. Imports torch when it is loaded.
+
+Texts of much the same length go to the model together: little padding, bounded memory.
+"""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from rag_assets.embedding.bert_parts import unit_vectors
+from rag_assets.embedding.bert import unit_vectors
 from rag_assets.embedding.embedder import EncodeProgress
-from rag_assets.embedding.model_folder import FolderFacts
-from rag_assets.embedding.model_tokenizer import TOKENIZER_FILE, cutting_token_ids
-from rag_assets.embedding.token_batches import encode_in_batches
-from rag_assets.embedding.torch_device import prepare_device
+from rag_assets.embedding.model_folder import TOKENIZER_FILE, FolderFacts, cutting_token_ids
+from rag_assets.model import ConfigurationError, usable_processors
 from rag_assets.settings import ModelSettings
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+# So many texts are cut into tokens and sorted at a time: 8 MB of ids at 256 tokens a text.
+WINDOW_TEXTS = 8_192
+
+
+def token_batches(sizes: Sequence[int], batch_tokens: int) -> Iterator[list[int]]:
+    """Yield the places of texts, longest first, a batch with its padding within `batch_tokens`.
+
+    A text that is longer than `batch_tokens` goes alone.
+    """
+    order = sorted(range(len(sizes)), key=lambda index: -sizes[index])
+    begin = 0
+    while begin < len(order):
+        # Longest first: memory runs out at once or never.
+        width = max(sizes[order[begin]], 1)
+        end = begin + max(batch_tokens // width, 1)
+        yield order[begin:end]
+        begin = end
+
+
+def batches_of(
+    texts: Sequence[str], sizes: "Callable[[Sequence[str]], list[int]]", batch_tokens: int
+) -> Iterator[list[int]]:
+    """Yield the places of texts in the batches in which they are encoded; see `token_batches`.
+
+    Args:
+        sizes: returns the number of tokens of each text.
+    """
+    for first in range(0, len(texts), WINDOW_TEXTS):
+        for chosen in token_batches(sizes(texts[first : first + WINDOW_TEXTS]), batch_tokens):
+            yield [first + index for index in chosen]
 
 
 def open_model(kind: str, facts: FolderFacts, model: ModelSettings) -> Any:
@@ -30,13 +62,23 @@ def open_model(kind: str, facts: FolderFacts, model: ModelSettings) -> Any:
     import torch
     from transformers.utils import logging
 
-    device = prepare_device(model)
+    # As many as this process may use: torch itself leaves half of a processor with two threads
+    # a core idle.
+    torch.set_num_threads(usable_processors())
+    here = ["cpu"]
+    here += ["cuda"] * torch.cuda.is_available() + ["mps"] * torch.backends.mps.is_available()
+    device = here[-1] if model.device == "auto" else model.device
+    if device.split(":", 1)[0] not in here:
+        raise ConfigurationError(
+            f"embed.models: {model.model}: device: torch finds no {model.device!r} here; "
+            f"this machine has {', '.join(['auto', *here])}."
+        )
     bars: Any = logging  # untyped
     was_shown = bars.is_progress_bar_enabled()
     bars.disable_progress_bar()  # reading the weights would draw one on stderr
     try:
         opened: Any = getattr(sentence_transformers, kind)(
-            str(facts.folder), device=str(device), local_files_only=True
+            str(facts.folder), device=device, local_files_only=True
         )
     finally:
         if was_shown:
@@ -71,15 +113,20 @@ class SentenceEmbedder:
     def _encode(
         self, texts: Sequence[str], prompt: str, on_progress: EncodeProgress | None
     ) -> "NDArray[np.float32]":
+        import numpy as np
+
+        def sizes(some: Sequence[str]) -> list[int]:
+            return [len(ids) for ids in self._token_ids([prompt + text for text in some])]
+
+        vectors = np.zeros((len(texts), self.dimension), np.float32)
+        done = 0
         # The library itself sorts by characters, which fills a fifth of a batch with padding.
-        return encode_in_batches(
-            texts,
-            self.dimension,
-            self._batch_tokens,
-            lambda window: self._token_ids([prompt + text for text in window]),
-            lambda _ids, chosen: self._call(chosen, prompt),
-            on_progress,
-        )
+        for chosen in batches_of(texts, sizes, self._batch_tokens):
+            vectors[chosen] = self._call([texts[index] for index in chosen], prompt)
+            done += len(chosen)
+            if on_progress:
+                on_progress(done, len(texts))
+        return vectors
 
     def _call(self, texts: list[str], prompt: str) -> "NDArray[np.float32]":
         found: Any = self._model.encode(

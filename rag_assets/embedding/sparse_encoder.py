@@ -5,24 +5,24 @@ row of numbers, a word's place and then its weight, by place; `token_weights` ta
 Single precision holds every place of a vocabulary below 2^24.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from rag_assets.embedding.embedder import EncodeProgress
 from rag_assets.embedding.model_folder import (
+    FileTokenizer,
     FolderFacts,
     chosen_limit,
     hash_model_files,
     model_folder,
     read_json,
+    read_model_tokenizer,
     read_prompts,
     sequence_limit,
 )
-from rag_assets.embedding.model_tokenizer import ModelTokenizer, read_model_tokenizer
-from rag_assets.embedding.sentence_model import open_model
-from rag_assets.embedding.token_batches import token_batches
+from rag_assets.embedding.sentence_model import batches_of, open_model
 from rag_assets.model import ConfigurationError, hash_fields
 from rag_assets.settings import ModelSettings
 
@@ -37,8 +37,6 @@ _ENCODING_VERSION = 1
 # Weights are rounded to so many decimals, and what is then 0 left out: a batch changes the last
 # bits of a weight, and would else decide whether a word stands in the vector at all.
 _DECIMALS = 4
-# Texts are cut into tokens and sorted by length so many at a time.
-_WINDOW_TEXTS = 1_024
 
 
 def token_weights(
@@ -54,7 +52,7 @@ def token_weights(
     return vector[0::2].astype(np.int32), vector[1::2]
 
 
-def tokenizer(model: ModelSettings) -> ModelTokenizer:
+def tokenizer(model: ModelSettings) -> FileTokenizer:
     """Return the model's tokenizer. Imports no torch."""
     return read_model_tokenizer(_facts(model))
 
@@ -109,7 +107,7 @@ class SparseEncoder:
         self, encode: Any, texts: Sequence[str], prompt: str, on_progress: EncodeProgress | None
     ) -> "list[NDArray[np.float32]]":
         found: dict[int, NDArray[np.float32]] = {}
-        for chosen in self._batches(texts):
+        for chosen in batches_of(texts, self._tokenizer.count, self._batch_tokens):
             batch = [texts[index] for index in chosen]
             made = encode(
                 batch,
@@ -124,12 +122,6 @@ class SparseEncoder:
             if on_progress:
                 on_progress(len(found), len(texts))
         return [found[index] for index in range(len(texts))]
-
-    def _batches(self, texts: Sequence[str]) -> Iterator[list[int]]:
-        for first in range(0, len(texts), _WINDOW_TEXTS):
-            sizes = self._tokenizer.count(texts[first : first + _WINDOW_TEXTS])
-            for chosen in token_batches(sizes, self._batch_tokens):
-                yield [first + index for index in chosen]
 
 
 def _pairs(tensor: Any, size: int) -> "list[NDArray[np.float32]]":

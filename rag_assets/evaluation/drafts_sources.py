@@ -11,6 +11,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from rag_assets.auditing import CitedDocument, CitedDocumentRef, Passage
 from rag_assets.chunking import CHUNKING_VERSION, PARENTS_VERSION
+from rag_assets.law.citing import StatuteCitation
 from rag_assets.model import Chunk, PageBox, Progress, UsageError, hash_fields
 from rag_assets.parsing import (
     ParseHints,
@@ -20,7 +21,7 @@ from rag_assets.parsing import (
 )
 from rag_assets.previewing import PreviewSource
 from rag_assets.retrieval import NOT_EVIDENCE
-from rag_assets.statutes import StatuteCitation, UnknownLawError
+from rag_assets.retrieval.statutes import UnknownLawError
 from rag_assets.storage import write_bytes
 from rag_assets.workspace import Settings
 

@@ -220,7 +220,7 @@ def run_stages(
         How many documents were parsed.
     """
     from rag_assets.chunking import refresh_chunks, refresh_parents
-    from rag_assets.embedding import refresh_embeddings
+    from rag_assets.embedding.stage import refresh_embeddings
     from rag_assets.graph import refresh_entities
     from rag_assets.parsing import refresh_parse_reports
     from rag_assets.publishing import publish

@@ -13,7 +13,12 @@ from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_assets.embedding import finder_cosines, load_finder, load_pair_model, load_word_pieces
+from rag_assets.embedding.taught import (
+    finder_cosines,
+    load_finder,
+    load_pair_model,
+    load_word_pieces,
+)
 from rag_assets.evidence.locating import count_words
 from rag_assets.evidence.pack import PackMatch
 from rag_assets.finding import (

@@ -134,7 +134,11 @@ def asked_settings(applied: Mapping[str, Any]) -> RetrieveSettings | None:
     from pydantic import ValidationError
 
     # What they stood for when they were applied is said beside them.
-    shown = {"fusion": ("file", "digest", "usual_questions"), "rerank": ("name", "fingerprint")}
+    # Earlier versions had two more settings of fusion, shipped as what is done now.
+    shown = {
+        "fusion": ("file", "digest", "usual_questions", "score_mode", "normalize"),
+        "rerank": ("name", "fingerprint"),
+    }
     values = {
         key: {name: one for name, one in value.items() if name not in shown[key]}
         if key in shown and isinstance(value, Mapping)

@@ -173,7 +173,7 @@ class QuoteFinder:
             quote = shorten(sentence, QUOTE_WORDS)
         else:
             # Statutes bring the search with them, which who only imports the library does not need.
-            from rag_assets.statutes import exception_end
+            from rag_assets.retrieval.statutes import exception_end
 
             quote = text[span[0] : exception_end(text, span[1])].rstrip()
         last = first + len(quote)

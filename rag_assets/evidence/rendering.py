@@ -110,8 +110,7 @@ def describe_search(pack: EvidencePack) -> str:
     if fusion["kind"] == "rrf":
         parts.append(f"RRF k = {settings['rrf_k']}")
     else:
-        how = fusion["normalize"] if fusion["score_mode"] == "normalize" else fusion["score_mode"]
-        parts.append(f"weighted sum ({how})")
+        parts.append("weighted sum of scores")
     rerank = settings["rerank"]
     if rerank["mode"] != "off":
         by = rerank["model"] if rerank["mode"] == "model" else "field weights"

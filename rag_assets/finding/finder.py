@@ -12,7 +12,7 @@ import numpy as np
 import snowballstemmer
 from numpy.typing import NDArray
 
-from rag_assets.embedding import WordPieces, load_word_pieces
+from rag_assets.embedding.taught import WordPieces, load_word_pieces
 from rag_assets.finding.sentences import (
     PassageLike,
     Sentence,

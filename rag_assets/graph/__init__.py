@@ -5,12 +5,13 @@ from typing import TYPE_CHECKING
 from rag_assets.lazily import lazy_names
 
 if TYPE_CHECKING:
-    from rag_assets.graph.finding import Mention, find_mentions
-    from rag_assets.graph.rules import (
+    from rag_assets.graph.finding import (
         ENTITY_RULES,
         LEAST_IN_ANY_CASE,
         EntityRule,
+        Mention,
         entity_rules,
+        find_mentions,
         normalise,
     )
     from rag_assets.graph.stage import (
@@ -39,15 +40,15 @@ __getattr__ = lazy_names(
     __name__,
     {
         "ENTITIES_VERSION": "stage",
-        "ENTITY_RULES": "rules",
-        "EntityRule": "rules",
-        "LEAST_IN_ANY_CASE": "rules",
+        "ENTITY_RULES": "finding",
+        "EntityRule": "finding",
+        "LEAST_IN_ANY_CASE": "finding",
         "Mention": "finding",
-        "entity_rules": "rules",
+        "entity_rules": "finding",
         "find_mentions": "finding",
         "has_stale_entities": "stage",
         "mentions_schema": "stage",
-        "normalise": "rules",
+        "normalise": "finding",
         "refresh_entities": "stage",
     },
 )

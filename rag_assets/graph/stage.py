@@ -4,8 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from rag_assets.editing import Passages
-from rag_assets.graph.finding import find_mentions
-from rag_assets.graph.rules import entity_rules
+from rag_assets.graph.finding import entity_rules, find_mentions
 from rag_assets.model import Progress, StageOutcome, combine_digests, hash_fields
 from rag_assets.stages import DocumentStage, fingerprints_over
 from rag_assets.storage import Computed, Entry, Notify, read_entries

@@ -10,7 +10,7 @@ from typing import Annotated, Literal, Protocol
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from rag_assets.embedding import PairModel, load_pair_model
+from rag_assets.embedding.taught import PairModel, load_pair_model
 from rag_assets.judging.contract import (
     SCORE_DECIMALS,
     Judgement,

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 from rag_assets import __version__
 from rag_assets.chunking import has_stale_chunks
 from rag_assets.editing import count_passages, edits_digest, has_stale_edits
-from rag_assets.embedding import EmbeddingModel, has_stale_vectors, joint_tokenizer
+from rag_assets.embedding import EmbeddingModel, joint_tokenizer
+from rag_assets.embedding.stage import has_stale_vectors
 from rag_assets.graph import has_stale_entities
 from rag_assets.model import (
     DamagedFileError,

@@ -5,7 +5,7 @@ import time
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from rag_assets.embedding import prune_vectors
+from rag_assets.embedding.stage import prune_vectors
 from rag_assets.model import StorageError
 from rag_assets.stages import PARSES, recorded, stage_lock
 from rag_assets.storage import (

@@ -6,7 +6,7 @@ from itertools import pairwise
 from typing import Any
 
 from rag_assets.editing import Passages, edits_digest
-from rag_assets.embedding import count_unknown_vectors
+from rag_assets.embedding.stage import count_unknown_vectors
 from rag_assets.law.versions import LAWS_KEY
 from rag_assets.model import hash_fields
 from rag_assets.parsing import read_reports

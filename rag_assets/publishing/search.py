@@ -581,7 +581,7 @@ class SparseVectors:
         return dict(zip(rows.tolist(), self._products(pairs, rows).tolist(), strict=True))
 
     def _products(self, pairs: Sequence[float], rows: Rows) -> NDArray[np.float64]:
-        from rag_assets.embedding import token_weights
+        from rag_assets.embedding.sparse_encoder import token_weights
 
         # Words that no passage has weigh nothing.
         tokens, weights = token_weights(np.asarray(pairs, np.float32))

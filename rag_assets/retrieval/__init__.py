@@ -1,12 +1,25 @@
 """Asking publications: candidates by words and by meaning, fused, judged, governed, explained."""
 
-from typing import TYPE_CHECKING
-
-from rag_assets.lazily import lazy_names
-from rag_assets.retrieval.explaining import explain_hit
 from rag_assets.retrieval.filters import NOT_EVIDENCE, WORDLESS_KINDS, SearchFilters, parse_filter
-from rag_assets.retrieval.fusion import Candidates, Fused, fuse_rrf, fuse_weighted
-from rag_assets.retrieval.hits import FoundLaw, Hit, ParentHit, ParentPassage
+from rag_assets.retrieval.fusion import (
+    LEXICAL,
+    Candidates,
+    Fused,
+    fuse_rrf,
+    fuse_weighted,
+    models_asked,
+)
+from rag_assets.retrieval.hits import (
+    FoundLaw,
+    Hit,
+    ParentHit,
+    ParentPassage,
+    Window,
+    backfill_parents,
+    expand_windows,
+    explain,
+    explain_hit,
+)
 from rag_assets.retrieval.laws import AskedDay, HeldLaw, HeldLaws, find_articles
 from rag_assets.retrieval.opened import (
     Asked,
@@ -15,20 +28,13 @@ from rag_assets.retrieval.opened import (
     open_library,
     workspace_of,
 )
-from rag_assets.retrieval.parents import backfill_parents
 from rag_assets.retrieval.queries import AskedQuery, detect_language, make_query
 from rag_assets.retrieval.reader import Reader
 from rag_assets.retrieval.retriever import Retrieved, Retriever
 from rag_assets.retrieval.searching import Ranking, rank_chunks, search
-from rag_assets.retrieval.weights import LEXICAL
-from rag_assets.retrieval.windows import Window, expand_windows
 
-if TYPE_CHECKING:
-    from rag_assets.retrieval.explaining import explain
-    from rag_assets.retrieval.weights import models_asked
-
-# Modules of this room that other rooms may import from, besides the names below.
-PUBLIC_MODULES = ("papers", "section_hints")
+# Modules that other packages may import from, besides the names below.
+PUBLIC_MODULES = ("papers", "section_hints", "statutes", "vaults")
 
 __all__ = [
     "LEXICAL",
@@ -69,12 +75,3 @@ __all__ = [
     "search",
     "workspace_of",
 ]
-
-# Imported on first use: who needs only the others must not wait for these.
-__getattr__ = lazy_names(
-    __name__,
-    {
-        "explain": "explaining",
-        "models_asked": "weights",
-    },
-)

@@ -1,15 +1,19 @@
 """What a search returns: chunks with their scores, and the parents that are shown for them."""
 
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import date
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from typing_extensions import TypedDict
 
 from rag_assets.law.citing import write_citation
 from rag_assets.law.versions import Standing
-from rag_assets.model import Article
+from rag_assets.model import Article, DamagedFileError, UsageError, count_of
+
+if TYPE_CHECKING:
+    from rag_assets.retrieval.reader import Reader
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,3 +231,201 @@ class ParentHit:
     def score(self) -> float:
         """The fused score of the best chunk."""
         return self.best.score
+
+
+# Why a hit stands where it stands, for a person at a terminal.
+
+
+def explain_hit(hit: Hit) -> str:
+    """Return some lines on a hit's score: each searcher, the fusion, the reranker, the rest."""
+    return explain(hit.explanation, hit.copies)
+
+
+def explain(explanation: Mapping[str, Any], copies: tuple[str, ...] = ()) -> str:
+    """Return what `explain_hit` does, of the explanation alone, as a pack keeps it."""
+    return "\n".join(_lines(explanation, copies))
+
+
+def _lines(told: Mapping[str, Any], copies: tuple[str, ...]) -> Iterator[str]:
+    ranks, scores = told.get("ranks", {}), told.get("scores", {})
+    parts, weights = told.get("parts", {}), told.get("weights", {})
+    width = max(map(len, scores), default=0)
+    for name in sorted(scores):
+        place = f"rank {ranks[name]}" if name in ranks else "not among its candidates"
+        line = f"{name:<{width}}  {place}, score {scores[name]:.4f}"
+        if name in parts:
+            line += f" → {parts[name]:.3f} × weight {weights[name]:.2f}"
+        yield line
+    if told.get("entities"):
+        via = told["entities"]
+        # What is more than one step away stands in no sentence with what the question names.
+        near = count_of(via["sentences"], "sentence") if via["sentences"] else "by way of others"
+        yield f"via {' – '.join(via['entities'])}, {near}"
+    if "fused" in told:
+        yield f"fused by {told['score_mode']}: {told['fused']:.4f}"
+    if "standing" in told:
+        yield f"stands {told['standing']:.2f} deviations above the passages of its language"
+    judged = told.get("rerank")
+    if judged:
+        if "skipped" in judged:
+            yield f"not reranked: {judged['skipped']}"
+        elif "parts" in judged:
+            sums = " + ".join(f"{name} {part:.3f}" for name, part in judged["parts"].items())
+            factors = "".join(f" × {name} {by:g}" for name, by in judged["factors"].items())
+            yield f"reranked by fields: ({sums}){factors} = {judged['score']:.4f}"
+        else:
+            yield f"reranked by {judged['model']}: score {judged['score']:.4f}"
+    if copies:
+        yield f"says the same as {', '.join(copies)}"
+    if "kept_because" in told:
+        yield f"kept: {told['kept_because']}"
+
+
+# What stands before and after a hit in its document.
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """A run of neighbouring chunks of one document that holds at least one hit.
+
+    Args:
+        chunks: in the document's order, without a gap.
+        found: the hits in it, best first.
+    """
+
+    namespace: str
+    doc_uid: str
+    chunks: tuple[Hit, ...]
+    found: tuple[Hit, ...]
+
+    @property
+    def text(self) -> str:
+        """The chunks' text in order, edited where it was; what two neighbours repeat stands once.
+
+        A person may have moved a chunk, so that one follows that is printed before.
+        """
+        parts: list[str] = []
+        before: Hit | None = None
+        for chunk in self.chunks:
+            repeated = 0
+            if before is not None:
+                if before.char_start <= chunk.char_start <= before.char_end and not chunk.edited:
+                    repeated = before.char_end - chunk.char_start
+                if not repeated and chunk.char_start != before.char_end:
+                    parts.append("\n")
+            parts.append(chunk.shown[repeated:])
+            before = chunk
+        return "".join(parts)
+
+
+def expand_windows(readers: "Sequence[Reader]", hits: Sequence[Hit], size: int) -> list[Window]:
+    """Return the chunks from `size` before to `size` after each hit.
+
+    Runs of one document that overlap or touch are one window; no window leaves its document.
+
+    Args:
+        readers: those that the hits came from.
+        hits: best first.
+        size: chunks to each side, from 0.
+
+    Returns:
+        Windows in the order of their best hits.
+
+    Raises:
+        UsageError: `size` is negative, or a hit's namespace has no reader.
+    """
+    if size < 0:
+        raise UsageError(f"'window' must be at least 0, got {size}.")
+    open_readers = {reader.namespace: reader for reader in readers}
+    places: dict[tuple[str, str], list[tuple[int, int]]] = defaultdict(list)
+    for rank, hit in enumerate(hits):
+        if hit.namespace not in open_readers:
+            raise UsageError(f"no reader is open for namespace '{hit.namespace}' of these hits.")
+        places[hit.namespace, hit.doc_uid].append((hit.chunk_index, rank))
+    ranked: list[tuple[int, Window]] = []
+    for (namespace, doc_uid), own in places.items():
+        for run in _runs(sorted(own), size):
+            first, last = max(0, run[0][0] - size), run[-1][0] + size
+            chunks = open_readers[namespace].fetch_window(doc_uid, first, last)
+            ranks = sorted(rank for _, rank in run)
+            found = tuple(hits[rank] for rank in ranks)
+            ranked.append((ranks[0], Window(namespace, doc_uid, tuple(chunks), found)))
+    return [window for _, window in sorted(ranked, key=lambda item: item[0])]
+
+
+def _runs(places: Sequence[tuple[int, int]], size: int) -> list[list[tuple[int, int]]]:
+    """Return (chunk index, rank) in runs whose windows overlap or touch."""
+    runs: list[list[tuple[int, int]]] = []
+    for place in places:
+        if runs and place[0] - size <= runs[-1][-1][0] + size + 1:
+            runs[-1].append(place)
+        else:
+            runs.append([place])
+    return runs
+
+
+# From chunks to the parents that are shown for them.
+
+
+def backfill_parents(
+    readers: "Sequence[Reader]", hits: Sequence[Hit], top_k: int
+) -> list[ParentHit]:
+    """Return the parents of the hits, in the order of each parent's best hit.
+
+    Each article that the question names is a result of its own, also where several stand in one
+    parent.
+
+    Args:
+        readers: those that the hits came from.
+        hits: best first.
+        top_k: parents at most, from 1.
+
+    Raises:
+        UsageError: `top_k` is below 1, or a hit's namespace has no reader.
+        DamagedFileError: a publication lacks the parent of one of its chunks.
+    """
+    if top_k < 1:
+        raise UsageError(f"'top_k' must be at least 1, got {top_k}.")
+    groups: list[list[Hit]] = []
+    by_parent: dict[tuple[str, str], list[Hit]] = {}
+    for hit in hits:
+        own = by_parent.get((hit.namespace, hit.parent_id))
+        if own is None or "named_article" in hit.explanation:
+            groups.append([hit])
+            by_parent.setdefault((hit.namespace, hit.parent_id), groups[-1])
+        else:
+            own.append(hit)
+    shown = groups[:top_k]
+    passages = _fetch_passages(readers, [(own[0].namespace, own[0].parent_id) for own in shown])
+    return [
+        ParentHit(
+            rank=rank,
+            parent=passages[best.namespace, best.parent_id],
+            best=best,
+            other_chunk_ids=tuple(child.chunk_id for child in others),
+        )
+        for rank, (best, *others) in enumerate(shown, start=1)
+    ]
+
+
+def _fetch_passages(
+    readers: "Sequence[Reader]", wanted: Sequence[tuple[str, str]]
+) -> dict[tuple[str, str], ParentPassage]:
+    by_namespace: dict[str, list[str]] = defaultdict(list)
+    for namespace, parent_id in wanted:
+        by_namespace[namespace].append(parent_id)
+    open_readers = {reader.namespace: reader for reader in readers}
+    passages: dict[tuple[str, str], ParentPassage] = {}
+    for namespace, parent_ids in by_namespace.items():
+        if namespace not in open_readers:
+            raise UsageError(f"no reader is open for namespace '{namespace}' of these hits.")
+        reader = open_readers[namespace]
+        found = reader.fetch_parents(parent_ids)
+        missing = sorted(set(parent_ids) - set(found))
+        if missing:
+            raise DamagedFileError(
+                f"{reader.folder}: the catalogue lacks parent {missing[0]}, which the search "
+                "table names. Delete the publication's folder and run `rag index`."
+            )
+        passages.update({(namespace, key): passage for key, passage in found.items()})
+    return passages

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from rag_assets.model import AnswerError, count_han
 from rag_assets.publishing import KANA_HANGUL, Language
 from rag_assets.retrieval.filters import EVERYTHING, SearchFilters
-from rag_assets.retrieval.weights import (
+from rag_assets.retrieval.fusion import (
     LEXICAL,
     known_searchers,
     load_weights,
@@ -231,15 +231,8 @@ def _encode_all(
     asked: Sequence[tuple[str, ModelSettings, Sequence[str]]],
 ) -> dict[str, list[list[float]]]:
     """Return each model's vectors by its fingerprint; models work side by side."""
-    import threadpoolctl
-
-    # Here too, since each model sets it for the whole process and takes its own back.
-    with threadpoolctl.threadpool_limits(1, "blas"), ThreadPoolExecutor() as workers:
-        found = workers.map(lambda one: _encode(one[1], one[2]), asked)
-        return {key: vectors for (key, _, _), vectors in zip(asked, found, strict=True)}
-
-
-def _encode(model: ModelSettings, texts: Sequence[str]) -> list[list[float]]:
     from rag_assets.embedding import encode_questions
 
-    return encode_questions(model, texts)
+    with ThreadPoolExecutor() as workers:
+        found = workers.map(lambda one: encode_questions(one[1], one[2]), asked)
+        return {key: vectors for (key, _, _), vectors in zip(asked, found, strict=True)}

@@ -1,5 +1,6 @@
-"""One whole publication, read by any number of questions."""
+"""The catalogue of one publication, held open for several threads."""
 
+import threading
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from operator import itemgetter
@@ -8,23 +9,63 @@ from typing import TYPE_CHECKING, Any, Self
 
 from rag_assets.model import PublicationError, UsageError
 from rag_assets.publishing import PublishedModel, Ranking, SearchTable, published_models, quote_text
-from rag_assets.publishing.catalogue import catalogue_name
-from rag_assets.retrieval.catalogued import HeldCatalogue
+from rag_assets.publishing.catalogue import (
+    catalogue_errors_explained,
+    catalogue_name,
+    open_catalogue,
+    read_table,
+)
 from rag_assets.retrieval.filters import EVERYTHING, SearchFilters
 from rag_assets.retrieval.hits import HIT_COLUMNS, LAW_COLUMNS, Hit, ParentPassage
+from rag_assets.retrieval.languages import usual_questions
 from rag_assets.retrieval.laws import PublishedLaws
-from rag_assets.retrieval.usual_questions import usual_questions
 from rag_assets.storage import is_complete, read_manifest
 from rag_assets.workspace import shipped_settings
 
 if TYPE_CHECKING:
     import numpy as np
     import pyarrow as pa
+    from duckdb import DuckDBPyConnection
     from numpy.typing import NDArray
 
     from rag_assets.publishing import Language
-    from rag_assets.retrieval.entity_graph import EntityGraph
+    from rag_assets.retrieval.entities import EntityGraph
     from rag_assets.settings import TextSettings
+
+
+class HeldCatalogue:
+    """A catalogue that is opened when it is first read, until it is closed."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        # A connection of DuckDB answers one thread at a time.
+        self._reading = threading.Lock()
+        self._connection: DuckDBPyConnection | None = None
+
+    def close(self) -> None:
+        """Close it; reading opens it again."""
+        with self._reading:
+            if self._connection is not None:
+                self._connection.close()
+                self._connection = None
+
+    @cached_property
+    def entity_graph(self) -> "EntityGraph":
+        """The entities of the publication, which must have tables of them."""
+        from rag_assets.retrieval.entities import EntityGraph
+
+        entities, mentions, relations = map(self.read, ("entities", "mentions", "relations"))
+        return EntityGraph(entities, mentions, relations)
+
+    def read(self, name: str, column: str | None = None, values: Sequence[str] = ()) -> "pa.Table":
+        """Return a published table, or its rows whose value in a column is one of `values`."""
+        with self._reading, catalogue_errors_explained(self._path):
+            if self._connection is None:
+                self._connection = open_catalogue(self._path)
+            return read_table(self._connection, name, column, values)
+
+
+# One whole publication, read by any number of questions.
 
 
 class Reader:

@@ -8,19 +8,16 @@ from typing import TYPE_CHECKING, Any, Self
 
 from rag_assets.model import PublicationError, UsageError, require_question
 from rag_assets.publishing import look_since_publication, removed_documents, vectors_to_come
-from rag_assets.retrieval.filter_values import check_filter_values
-from rag_assets.retrieval.filters import REFERENCES, SearchFilters
-from rag_assets.retrieval.hits import Hit, ParentHit
+from rag_assets.retrieval.filters import REFERENCES, SearchFilters, check_filter_values
+from rag_assets.retrieval.fusion import known_searchers, load_weights
+from rag_assets.retrieval.hits import Hit, ParentHit, Window, backfill_parents, expand_windows
+from rag_assets.retrieval.languages import stored_digest
 from rag_assets.retrieval.laws import AskedDay, HeldLaws
 from rag_assets.retrieval.opened import Asked, open_library, workspace_of
-from rag_assets.retrieval.parents import backfill_parents
 from rag_assets.retrieval.queries import AskedQuery, make_query
 from rag_assets.retrieval.reader import Reader
 from rag_assets.retrieval.reranking import load_reranker
 from rag_assets.retrieval.searching import rank_chunks
-from rag_assets.retrieval.usual_questions import stored_digest
-from rag_assets.retrieval.weights import known_searchers, load_weights
-from rag_assets.retrieval.windows import Window, expand_windows
 from rag_assets.settings import RetrieveSettings
 from rag_assets.workspace import Workspace
 

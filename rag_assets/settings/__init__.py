@@ -200,8 +200,6 @@ class FusionSettings(Section):
     """How the searchers' candidates become one ranking."""
 
     kind: Literal["weighted", "rrf"]
-    score_mode: ScoreMode
-    normalize: Normalization
     weights: Literal["fitted"] | dict[str, Annotated[float, Field(ge=0)]]
 
 

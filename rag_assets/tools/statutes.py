@@ -8,7 +8,13 @@ from typing_extensions import TypedDict
 
 from rag_assets.model import UsageError
 from rag_assets.retrieval import OpenedLibrary
-from rag_assets.statutes import FoundArticle, FoundStatute, LawShelf, StatuteSearch, search_statutes
+from rag_assets.retrieval.statutes import (
+    FoundArticle,
+    FoundStatute,
+    LawShelf,
+    StatuteSearch,
+    search_statutes,
+)
 from rag_assets.tools.reading import AllVersions, AsOf, Namespaces, TopK
 
 

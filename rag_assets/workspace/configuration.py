@@ -22,9 +22,15 @@ _RULES = {"missing": _MISSING, "model_type": _LINES, "dict_type": _LINES}
 _WHOLE = frozenset({"places"})
 # Settings, and values of settings, that earlier versions had; and what to write now.
 _READ_BY_A_MODEL = "Use 'verify.scorer: llm' (`rag models list` shows the models) or 'auto'."
+_BY_SCORES = (
+    "Leave it out: scores are summed, each between its searcher's lowest and highest; "
+    "'retrieve.fusion.kind: rrf' sums reciprocal ranks."
+)
 _REMOVED_KEYS = {
     "verify.nli": _READ_BY_A_MODEL,
     "retrieve.section_gain": "Leave it out: sections that a question hints at gain nothing now.",
+    "retrieve.fusion.score_mode": _BY_SCORES,
+    "retrieve.fusion.normalize": _BY_SCORES,
     "publish.ann_rows": "Leave it out: every vector is compared, at any size.",
     "publish.segment_rows": "Leave it out: every publication is written whole.",
     "retrieve.graph": "Leave it out: entities are searched through passages, as by 'local'.",

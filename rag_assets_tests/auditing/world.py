@@ -17,9 +17,10 @@ from rag_assets.auditing import (
     parse_draft,
     verify_citations,
 )
+from rag_assets.law.citing import StatuteCitation
 from rag_assets.model import PageBox
+from rag_assets.retrieval.statutes import UnknownLawError
 from rag_assets.settings import ReaderSettings, VerifySettings
-from rag_assets.statutes import StatuteCitation, UnknownLawError
 
 DIMENSION = 256
 SETTINGS = VerifySettings(

@@ -17,7 +17,7 @@ from rag_assets.law.structure import read_laws
 from rag_assets.model import Chunk, Parent, UsageError
 from rag_assets.parsing import ParseHints, parse_document
 from rag_assets.retrieval import OpenedLibrary, Retriever
-from rag_assets.statutes import LawShelf
+from rag_assets.retrieval.statutes import LawShelf
 from rag_assets.workspace import shipped_settings
 from rag_assets_tests.chunking.fakes import LetterTokenizer, chunk_settings
 from rag_assets_tests.libraries import HASHING, build, make_workspace

@@ -19,7 +19,7 @@ from rag_assets.checks.namespace import judge_freshness
 from rag_assets.chunking import uncovered_parents
 from rag_assets.chunking.rows import chunks_schema, parents_schema
 from rag_assets.embedding import model_fingerprints
-from rag_assets.embedding.words import WordTokenizer
+from rag_assets.embedding.hashing import WordTokenizer
 from rag_assets.evidence import ask, mark_retired
 from rag_assets.evidence.asking import packs_without_publication
 from rag_assets.publishing import index_differences, uncitable_evidence

@@ -8,10 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rag_assets.embedding import e5_tokenizer, load_embedder, load_query_encoder, load_tokenizer
+from rag_assets.embedding import e5, load_embedder, load_query_encoder, load_tokenizer
 from rag_assets.embedding.bundled_files import E5_FILE, bundled_folder
-from rag_assets.embedding.e5_file import E5File
-from rag_assets.embedding.e5_tokenizer import UNKNOWN, E5Vocabulary
+from rag_assets.embedding.e5 import UNKNOWN, E5File, E5Vocabulary
 from rag_assets.model import ConfigurationError
 from rag_assets.settings import ModelSettings
 
@@ -79,7 +78,7 @@ def test_plain_python_cuts_a_text_as_the_fast_tokenizer_does(text: str) -> None:
 def test_the_fast_tokenizer_takes_over_where_plain_python_would_be_slow(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(e5_tokenizer, "_MOST_CUT_PLAINLY", 80)
+    monkeypatch.setattr(e5, "_MOST_CUT_PLAINLY", 80)
     vocabulary = E5Vocabulary(file())
     texts = [*ENGLISH, ENGLISH[0], *CHINESE]
     assert vocabulary.ids(texts[:1]) == vocabularies()[1].ids(texts[:1])

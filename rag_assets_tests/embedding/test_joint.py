@@ -7,9 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rag_assets.chunking import chunk_document
-from rag_assets.embedding import EmbeddingTokenizer, JointTokenizer, can_read, joint_tokenizer
-from rag_assets.embedding.joint import _most_tokens
-from rag_assets.embedding.loading import load_tokenizer
+from rag_assets.embedding import EmbeddingTokenizer, can_read, joint_tokenizer
+from rag_assets.embedding.models import JointTokenizer, _most_tokens, load_tokenizer
 from rag_assets.settings import EmbedSettings, ModelSettings
 from rag_assets_tests.chunking.fakes import (
     LetterTokenizer,

@@ -23,8 +23,7 @@ from rag_assets.embedding.bundled_files import (
     checked_folder,
     read_ahead,
 )
-from rag_assets.embedding.model_folder import _hash_file
-from rag_assets.embedding.model_tokenizer import cutting_token_ids
+from rag_assets.embedding.model_folder import _hash_file, cutting_token_ids
 from rag_assets.model import ConfigurationError, DamagedFileError
 from rag_assets.settings import ModelSettings
 

@@ -14,8 +14,11 @@ from rag_assets.embedding import (
     model_dimension,
     model_fingerprint,
 )
-from rag_assets.embedding.openai_model import OpenAIService, fingerprint, tokenizer
-from rag_assets.embedding.remote import RemoteEmbedder, RequestLimits
+from rag_assets.embedding.remote import (
+    OpenAIService,
+    RemoteEmbedder,
+    fingerprint,
+)
 from rag_assets.model import ConfigurationError, ServiceError, UsageError, hash_text
 from rag_assets.settings import ModelSettings
 from rag_assets.workspace import Workspace, choose_secrets, create_workspace
@@ -138,8 +141,7 @@ def test_the_service_is_given_the_time_that_it_asks_for(server: Loopback) -> Non
     settings = settings_for(server)
     waits: list[float] = []
     model = RemoteEmbedder(
-        settings, "f", DIMENSION, OpenAIService(settings), tokenizer(settings),
-        RequestLimits(64), sleep=waits.append,
+        settings, OpenAIService(settings), 64, sleep=waits.append,
     )  # fmt: skip
     model.encode_passages(["one"])
     assert waits == [7.0, 0.0]

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from rag_assets.embedding import load_pair_model
-from rag_assets.embedding.pair_model import (
+from rag_assets.embedding.taught import (
     MOST_TOKENS,
+    load_pair_model,
     pair_ids,
 )
 

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from rag_assets.embedding import (
     Embedder,
@@ -16,7 +18,7 @@ from rag_assets.embedding import (
     model_fingerprint,
 )
 from rag_assets.embedding.bundled_files import bundled_folder
-from rag_assets.embedding.sentence_model import SentenceEmbedder
+from rag_assets.embedding.sentence_model import SentenceEmbedder, token_batches
 from rag_assets.model import ConfigurationError
 from rag_assets.settings import ModelSettings
 
@@ -110,3 +112,11 @@ def test_a_model_that_is_no_plain_bert_goes_through_sentence_transformers(
     assert np.abs(np.linalg.norm(found, axis=1) - 1).max() < 1e-5
     assert (found * plain).sum(axis=1).min() > 0.99
     assert np.abs(load_query_encoder(model).encode_queries(TEXTS) - found).max() < 1e-5
+
+
+@given(st.lists(st.integers(0, 300)), st.integers(1, 500))
+def test_each_text_is_in_one_batch_and_no_batch_is_too_large(sizes: list[int], most: int) -> None:
+    batches = list(token_batches(sizes, most))
+    assert sorted(index for batch in batches for index in batch) == list(range(len(sizes)))
+    for batch in batches:
+        assert len(batch) == 1 or len(batch) * max(sizes[index] for index in batch) <= most

@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rag_assets.embedding import HashingEmbedder, embedding_models, encoding
-from rag_assets.embedding.record import embeddings_schema
-from rag_assets.embedding.stage import prune_vectors, refresh_embeddings
+from rag_assets.embedding import HashingEmbedder, embedding_models, stage
+from rag_assets.embedding.stage import embeddings_schema, prune_vectors, refresh_embeddings
 from rag_assets.execution import Execution, LocalExecution
 from rag_assets.model import StageOutcome
 from rag_assets.stages import claim_lock, stage_lock
@@ -164,7 +163,7 @@ def test_chunks_that_another_run_has_cut_meanwhile_are_encoded_as_they_are_now(
 def test_another_engine_gives_the_same_rows(
     namespace: Namespace, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(encoding, "JOB_TEXTS", 1)
+    monkeypatch.setattr(stage, "JOB_TEXTS", 1)
     said = encode(namespace, execution=Elsewhere())
     assert encoded_by(said) == 12
     build(namespace)
@@ -182,11 +181,11 @@ def test_another_engine_gives_the_same_rows(
 def test_jobs_are_cut_by_number_and_joined_in_order(
     namespace: Namespace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(encoding, "JOB_TEXTS", 3)
+    monkeypatch.setattr(stage, "JOB_TEXTS", 3)
     (model,) = embedding_models(namespace.settings.embed)
     texts = [f"roof {number}" for number in range(8)]
     told: list[tuple[int, int]] = []
-    found = encoding.encode_texts(
+    found = stage.encode_texts(
         model, texts, LocalExecution(), silent, lambda *figures: told.append(figures)
     )
     assert np.array_equal(np.array(found), model.embedder().encode_passages(texts))

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_assets.embedding import load_finder, taught
-from rag_assets.embedding.taught import pack, read_taught, unpack
+from rag_assets.embedding import taught
+from rag_assets.embedding.taught import load_finder, pack, read_taught, unpack
 from rag_assets.model import DamagedFileError
 from rag_assets.workspace import configs_folder
 

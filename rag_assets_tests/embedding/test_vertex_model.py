@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from rag_assets.embedding import load_embedder, load_query_encoder, load_tokenizer, model_dimension
-from rag_assets.embedding.vertex_model import fingerprint
+from rag_assets.embedding.remote import fingerprint
 from rag_assets.model import ConfigurationError, ServiceError
 from rag_assets.settings import ModelSettings
 from rag_assets_tests.embedding.vector_server import vector_of

@@ -25,7 +25,7 @@ from rag_assets.evidence import (
 )
 from rag_assets.model import UsageError
 from rag_assets.retrieval import OpenedLibrary, Retriever
-from rag_assets.statutes import LawShelf
+from rag_assets.retrieval.statutes import LawShelf
 from rag_assets.tools import search
 from rag_assets.workspace import Workspace
 from rag_assets_tests.libraries import HASHING, build, make_workspace

@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_assets.embedding import embedding_models, encoding
-from rag_assets.embedding.encoding import JOB_TEXTS, EncodeJob, EncodeKind, EncodeResult
+from rag_assets.embedding import embedding_models, stage
+from rag_assets.embedding.stage import JOB_TEXTS, EncodeJob, EncodeKind, EncodeResult
 from rag_assets.execution import Kind, LocalExecution, OnPart, open_engine
 from rag_assets.model import ConfigurationError, OutOfMemoryError, ServiceError, usable_processors
 from rag_assets.parsing.pool import ParseKind
@@ -90,10 +90,10 @@ def test_the_engine_is_no_part_of_the_configuration_of_a_build(tmp_path: Path) -
 
 @given(st.integers(0, 30_000), st.integers(1, 64))
 def test_shares_hold_every_text_once(texts: int, at_once: int) -> None:
-    shares = encoding._shares(texts, at_once)
+    shares = stage._shares(texts, at_once)
     assert sorted(place for share in shares for place in share) == list(range(texts))
     assert all(len(share) <= JOB_TEXTS for share in shares)
-    if at_once > 1 and texts >= at_once * encoding.LEAST_TEXTS:
+    if at_once > 1 and texts >= at_once * stage.LEAST_TEXTS:
         assert len(shares) >= at_once
         assert max(map(len, shares)) - min(map(len, shares)) <= 1
 
@@ -124,9 +124,9 @@ def test_several_workers_give_what_one_gives_and_progress_never_goes_back() -> N
     (model,) = embedding_models(
         EmbedSettings(models=[ModelSettings(kind="hashing", model="words")])
     )
-    texts = [f"roof {number}" for number in range(3 * encoding.LEAST_TEXTS)]
+    texts = [f"roof {number}" for number in range(3 * stage.LEAST_TEXTS)]
     told: list[tuple[int, int]] = []
-    found = encoding.encode_texts(
+    found = stage.encode_texts(
         model, texts, Three(), pytest.fail, lambda *figures: told.append(figures)
     )
     assert np.array_equal(np.array(found), model.embedder().encode_passages(texts))

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rag_assets.embedding.record import embeddings_schema
+from rag_assets.embedding.stage import embeddings_schema
 from rag_assets.running import ingest
 from rag_assets.storage import current_folder, read_manifest, read_rows
 from rag_assets.workspace import Namespace, Workspace

@@ -12,7 +12,7 @@ from rag_assets.model import ConfigurationError
 from rag_assets.publishing.catalogue import catalogue_name, open_catalogue, read_table
 from rag_assets.publishing.schemas import GRAPH_SCHEMAS
 from rag_assets.retrieval import Retriever, SearchFilters, explain_hit
-from rag_assets.retrieval.explaining import explain
+from rag_assets.retrieval.hits import explain
 from rag_assets.storage import current_folder, read_manifest
 from rag_assets.workspace import Namespace, Workspace, shipped_settings
 from rag_assets_tests.laws.driver import SMALL, build, make_workspace, put, state_of
@@ -226,8 +226,8 @@ def test_switched_off_there_is_no_asset_no_record_no_table_and_no_import(
         f"found = Retriever(Workspace.open({str(workspace.root)!r})).__enter__()"
         f".retrieve({QUESTION!r}); assert found.hits; "
         "print([m for m in sys.modules if m in "
-        "('rag_assets.graph.rules', 'rag_assets.graph.finding', "
-        "'rag_assets.retrieval.entity_graph')])"
+        "('rag_assets.graph.finding', 'rag_assets.graph.finding', "
+        "'rag_assets.retrieval.entities')])"
     )
     ran = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=120

@@ -20,8 +20,7 @@ from rag_assets.embedding import (
     joint_tokenizer,
     model_fingerprints,
 )
-from rag_assets.embedding.record import embeddings_schema
-from rag_assets.embedding.stage import refresh_embeddings
+from rag_assets.embedding.stage import embeddings_schema, refresh_embeddings
 from rag_assets.evidence import mark_retired
 from rag_assets.graph import mentions_schema, refresh_entities
 from rag_assets.model import ParseReport, StageOutcome

@@ -10,8 +10,7 @@ import pytest
 import yaml
 
 from rag_assets.embedding import HashingEmbedder, WordTokenizer, can_read, embedding_models
-from rag_assets.embedding.record import embeddings_schema
-from rag_assets.embedding.stage import refresh_embeddings
+from rag_assets.embedding.stage import embeddings_schema, refresh_embeddings
 from rag_assets.model import UsageError
 from rag_assets.publishing import collect_garbage, published_models
 from rag_assets.retrieval import Reader

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rag_assets.retrieval import Candidates, fuse_rrf, fuse_weighted
-from rag_assets.retrieval.normalizing import make_scale, normalized_parts
+from rag_assets.retrieval.fusion import make_scale, normalized_parts
 from rag_assets.settings import Normalization, ScoreMode
 
 NORMALIZATIONS: list[Normalization] = ["min_max", "sigmoid", "softmax", "zscore"]
@@ -103,43 +103,26 @@ def test_a_score_that_is_not_finite_is_refused(mode: ScoreMode, bad: float) -> N
         normalized_parts({"a": 1.0, "b": bad}, ["a"], mode, "min_max", 60)
 
 
-@given(mode=st.sampled_from(MODES), kind=st.sampled_from(NORMALIZATIONS), found=searchers())
-def test_order_of_searchers_does_not_matter(
-    mode: ScoreMode, kind: Normalization, found: dict[str, Candidates]
-) -> None:
+@given(by_rank=st.booleans(), found=searchers())
+def test_order_of_searchers_does_not_matter(by_rank: bool, found: dict[str, Candidates]) -> None:
     shuffled = dict(reversed(found.items()))
-    fused = fuse_weighted(found, evenly, mode, kind, 60)
-    assert fuse_weighted(shuffled, evenly, mode, kind, 60) == fused
+    fused = fuse_weighted(found, evenly, 60, by_rank=by_rank)
+    assert fuse_weighted(shuffled, evenly, 60, by_rank=by_rank) == fused
     assert [one.identity for one in fused] == [
         one.identity for one in sorted(fused, key=lambda one: (-one.score, one.identity))
     ]
     assert {one.identity for one in fused} == {key for one in found.values() for key in one.pool}
 
 
-@given(kind=st.sampled_from(["min_max", "sigmoid", "softmax"]), found=searchers())
+@given(by_rank=st.booleans(), found=searchers())
 def test_fused_scores_are_bounded_and_weights_sum_to_1(
-    kind: Normalization, found: dict[str, Candidates]
+    by_rank: bool, found: dict[str, Candidates]
 ) -> None:
-    for one in fuse_weighted(found, lambda _, names: dict.fromkeys(names, 0.3), "rank", kind, 60):
+    weights = lambda _, names: dict.fromkeys(names, 0.3)  # noqa: E731 - one line
+    for one in fuse_weighted(found, weights, 60, by_rank=by_rank):
         assert 0 <= one.score <= 1
         assert sum(one.weights.values()) == pytest.approx(1)
-    for one in fuse_weighted(found, evenly, "normalize", kind, 60):
-        assert all(part <= 1 for part in one.parts.values()) or kind == "softmax"
-
-
-@given(found=searchers(), gain=st.floats(0.1, 5), place=st.integers(0, 30))
-def test_a_better_score_never_costs_a_place(
-    found: dict[str, Candidates], gain: float, place: int
-) -> None:
-    before = fuse_weighted(found, evenly, "raw", "min_max", 60)
-    chosen = before[place % len(before)]
-    name = next(iter(chosen.parts))
-    raised = found[name].scores | {chosen.identity: chosen.parts[name] + gain}
-    after = fuse_weighted(
-        found | {name: Candidates(found[name].pool, raised)}, evenly, "raw", "min_max", 60
-    )
-    places = [one.identity for one in after]
-    assert places.index(chosen.identity) <= place % len(before)
+        assert all(0 <= part <= 1 for part in one.parts.values())
 
 
 def test_a_searcher_that_cannot_read_a_passage_does_not_count_against_it() -> None:
@@ -147,7 +130,7 @@ def test_a_searcher_that_cannot_read_a_passage_does_not_count_against_it() -> No
         "english": Candidates(["en"], {"en": 0.9}),
         "every": Candidates(["zh", "en"], {"zh": 0.8, "en": 0.4}),
     }
-    fused = fuse_weighted(found, evenly, "normalize", "min_max", 60)
+    fused = fuse_weighted(found, evenly, 60)
     by_id = {one.identity: one for one in fused}
     assert by_id["zh"].weights == {"every": 1.0}
     assert by_id["zh"].score == 1.0
@@ -160,13 +143,13 @@ def test_weights_decide_which_searcher_is_believed() -> None:
         "strong": Candidates(["b", "a"], {"a": 0.1, "b": 0.9}),
     }
     for weights, first in (({"weak": 0.2, "strong": 0.8}, "b"), ({"weak": 3, "strong": 1}, "a")):
-        fused = fuse_weighted(found, lambda _, __, w=weights: w, "normalize", "min_max", 60)  # type: ignore[misc]
+        fused = fuse_weighted(found, lambda _, __, w=weights: w, 60)  # type: ignore[misc]
         assert fused[0].identity == first
 
 
 def test_weights_that_are_all_zero_count_the_same() -> None:
     found = {"x": Candidates(["a"], {"a": 1.0}), "y": Candidates(["a"], {"a": 1.0})}
-    assert fuse_weighted(found, lambda _, __: {}, "normalize", "min_max", 60)[0].weights == {
+    assert fuse_weighted(found, lambda _, __: {}, 60)[0].weights == {
         "x": 0.5,
         "y": 0.5,
     }
@@ -175,10 +158,10 @@ def test_weights_that_are_all_zero_count_the_same() -> None:
 def test_a_negative_weight_is_refused() -> None:
     found = {"x": Candidates(["a"], {"a": 1.0})}
     with pytest.raises(ValueError, match="weight of 'x' must be at least 0, got -1"):
-        fuse_weighted(found, lambda _, __: {"x": -1.0}, "normalize", "min_max", 60)
+        fuse_weighted(found, lambda _, __: {"x": -1.0}, 60)
 
 
 def test_rank_mode_counts_places_not_scores() -> None:
     found = {"x": Candidates(["a", "b"], {"a": 100.0, "b": 99.0, "c": 1.0})}
-    parts = {one.identity: one.score for one in fuse_weighted(found, evenly, "rank", "min_max", 60)}
+    parts = {one.identity: one.score for one in fuse_weighted(found, evenly, 60, by_rank=True)}
     assert parts == {"a": 1.0, "b": pytest.approx(61 / 62)}

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rag_assets.retrieval import Hit, expand_windows
-from rag_assets.retrieval.governance import (
+from rag_assets.retrieval.searching import (
     Vectors,
     fetch_vectors,
     keep_one_of_equal,

@@ -5,7 +5,7 @@ import pytest
 
 from rag_assets.retrieval.filters import EVERYTHING
 from rag_assets.retrieval.hits import Hit
-from rag_assets.retrieval.language_groups import MIN_PASSAGES, language_groups
+from rag_assets.retrieval.languages import MIN_PASSAGES, language_groups
 from rag_assets.retrieval.searching import search
 from rag_assets_tests.retrieval.made_up_readers import (
     QUESTION,

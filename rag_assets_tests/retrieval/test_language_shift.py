@@ -12,13 +12,13 @@ from rag_assets.embedding import load_query_encoder, model_fingerprint
 from rag_assets.retrieval import AskedQuery, SearchFilters
 from rag_assets.retrieval.candidates import collect
 from rag_assets.retrieval.filters import EVERYTHING
-from rag_assets.retrieval.language_shift import vectors_for
-from rag_assets.retrieval.usual_questions import (
+from rag_assets.retrieval.languages import (
     STORED,
     VECTORS_FILE,
     read_texts,
     stored_questions,
     usual_questions,
+    vectors_for,
 )
 from rag_assets.settings import ModelSettings
 from rag_assets_tests.retrieval.made_up_readers import MadeUpReader, configured, hit, readers
@@ -36,7 +36,7 @@ def centres(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     }
     content = {"models": [{"fingerprints": ["M"], "dimension": 2, "vectors": vectors}]}
     (tmp_path / VECTORS_FILE).write_text(json.dumps(content), encoding="utf-8")
-    monkeypatch.setattr("rag_assets.retrieval.usual_questions.configs_folder", lambda: tmp_path)
+    monkeypatch.setattr("rag_assets.retrieval.languages.configs_folder", lambda: tmp_path)
 
 
 def test_a_question_moves_by_the_difference_of_the_centres() -> None:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from rag_assets.retrieval import AskedQuery, Hit, Ranking, Reader, SearchFilters, rank_chunks
-from rag_assets.retrieval.parents import backfill_parents
+from rag_assets.retrieval.hits import backfill_parents
 from rag_assets_tests.publishing.made_up_tables import chunk_rows
 from rag_assets_tests.retrieval.made_up_readers import configured
 from rag_assets_tests.retrieval.publications import PublicationMaker

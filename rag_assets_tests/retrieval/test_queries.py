@@ -4,12 +4,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
-from rag_assets.model import AnswerError, ConfigurationError
+from rag_assets.model import AnswerError
 from rag_assets.publishing.content_words import passage_language
 from rag_assets.retrieval import SearchFilters, detect_language, make_query, queries
+from rag_assets.retrieval.fusion import Weights, load_weights
 from rag_assets.retrieval.queries import without_idle
-from rag_assets.retrieval.weights import Weights, load_weights, read_fusion_file
 from rag_assets_tests.retrieval.made_up_readers import MadeUpReader, configured, hit, readers
 
 
@@ -69,7 +70,10 @@ def made_up(monkeypatch: pytest.MonkeyPatch) -> MadeUpReader:
         "_readable",
         lambda model, texts: [t for t in texts if model.model == "every" or t.isascii()],
     )
-    monkeypatch.setattr(queries, "_encode", lambda _, texts: [[float(len(t))] for t in texts])
+    monkeypatch.setattr(
+        "rag_assets.embedding.encode_questions",
+        lambda _, texts: [[float(len(t))] for t in texts],
+    )
     return WithSettings([], cosines={"small": {}, "every": {}})
 
 
@@ -157,7 +161,7 @@ def test_the_languages_that_are_there_decide_what_weighs(
 ) -> None:
     rows = "  - {question: en, passage: en, weights: {lexical: 1, small: 1, every: 0}}\n"
     (tmp_path / "fusion.yaml").write_text(FILE + rows, encoding="utf-8")
-    monkeypatch.setattr("rag_assets.retrieval.weights.configs_folder", lambda: tmp_path)
+    monkeypatch.setattr("rag_assets.retrieval.fusion.configs_folder", lambda: tmp_path)
     made_up.chunks = [EN]
     assert make_query("heat", readers(made_up), configured()).vectors.keys() == {"SMALL"}
     made_up.chunks = [EN, ZH]
@@ -183,7 +187,7 @@ def test_each_language_of_a_library_is_asked_by_the_models_that_weigh_there(
 ) -> None:
     rows = "  - {question: en, passage: en, weights: {lexical: 1, small: 1, every: 0}}\n"
     (tmp_path / "fusion.yaml").write_text(FILE + rows, encoding="utf-8")
-    monkeypatch.setattr("rag_assets.retrieval.weights.configs_folder", lambda: tmp_path)
+    monkeypatch.setattr("rag_assets.retrieval.fusion.configs_folder", lambda: tmp_path)
     made_up.chunks = [EN, ZH]
     query = make_query("heat", readers(made_up), configured())
     for language, models in (("en", {"SMALL"}), ("zh", {"SMALL", "EVERY"})):
@@ -203,11 +207,8 @@ rows:
 """
 
 
-def test_a_set_takes_its_own_row_then_a_larger_one_then_the_rule(tmp_path: Path) -> None:
-    (tmp_path / "fusion.yaml").write_text(FILE, encoding="utf-8")
-    file = read_fusion_file(tmp_path / "fusion.yaml")
-    weights = load_weights(configured().fusion, None)
-    weights = type(weights)(None, file)
+def test_a_set_takes_its_own_row_then_a_larger_one_then_the_rule() -> None:
+    weights = Weights(None, yaml.safe_load(FILE))
     assert weights.of("en", "en", frozenset({"lexical", "a"})) == {"lexical": 1, "a": 2}
     assert weights.of("en", "en", frozenset({"a", "b"})) == {"a": 3, "b": 4}
     assert weights.of("en", "en", frozenset({"lexical", "x", "y"})) == {
@@ -218,14 +219,9 @@ def test_a_set_takes_its_own_row_then_a_larger_one_then_the_rule(tmp_path: Path)
     assert weights.of("zh", "en", frozenset({"lexical", "x"})) == {"lexical": 0.1, "x": 0.9}
 
 
-def test_sparse_encoders_share_the_weight_of_the_words_unless_they_have_a_row(
-    tmp_path: Path,
-) -> None:
+def test_sparse_encoders_share_the_weight_of_the_words_unless_they_have_a_row() -> None:
     row = "  - {question: en, passage: en, weights: {lexical: 1, a: 2, fitted: 5}}\n"
-    (tmp_path / "fusion.yaml").write_text(FILE + row, encoding="utf-8")
-    weights = Weights(
-        None, read_fusion_file(tmp_path / "fusion.yaml"), frozenset({"s", "t", "fitted"})
-    )
+    weights = Weights(None, yaml.safe_load(FILE + row), frozenset({"s", "t", "fitted"}))
     found = weights.of("en", "en", frozenset({"lexical", "a", "s"}))
     assert found == {"lexical": 0.5, "a": 2, "s": 0.5}
     both = weights.of("en", "en", frozenset({"lexical", "x", "s", "t"}))
@@ -238,20 +234,4 @@ def test_sparse_encoders_share_the_weight_of_the_words_unless_they_have_a_row(
 
 
 def test_the_shipped_weights_can_be_read() -> None:
-    assert load_weights(configured().fusion, frozenset()).file.rows
-
-
-@pytest.mark.parametrize(
-    ("wrong", "message"),
-    [
-        ("{question: en, passage: en, weights: {a: 2, lexical: 1}}", "two rows weigh a, lexical"),
-        ("{question: en, passage: fr, weights: {a: 2}}", "rows.2.passage"),
-        ("{question: en, passage: zh, weights: {a: 0}}", "at least one|one searcher a weight"),
-        ("{question: en, passage: zh, weights: {a: -1}}", "rows.2.weights.a"),
-    ],
-)
-def test_a_wrong_file_of_weights_is_refused(tmp_path: Path, wrong: str, message: str) -> None:
-    path = tmp_path / "fusion.yaml"
-    path.write_text(f"{FILE}  - {wrong}\n", encoding="utf-8")
-    with pytest.raises(ConfigurationError, match=message):
-        read_fusion_file(path)
+    assert load_weights(configured().fusion, frozenset()).file["rows"]

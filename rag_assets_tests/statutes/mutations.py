@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from rag_assets.law import find_clauses, plain_name, write_number
-from rag_assets.statutes import write_citation
+from rag_assets.law.citing import write_citation
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from rag_assets.cli.main import build_cli
 from rag_assets.definitions import build_definitions
 from rag_assets.model import UsageError
 from rag_assets.parsing.stage import refresh_parse_reports
-from rag_assets.statutes import curate_namespace
+from rag_assets.retrieval.vaults import curate_namespace
 from rag_assets.workspace import Namespace, Workspace, require_inventory, take_inventory
 from rag_assets_tests.libraries import HASHING, make_workspace
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from rag_assets.statutes.exceptions import (
+from rag_assets.retrieval.statutes import (
     dropped_limit,
     exception_end,
     exceptions_around,

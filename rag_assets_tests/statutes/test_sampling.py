@@ -10,7 +10,7 @@ from click.testing import CliRunner, Result
 
 from rag_assets.cli.main import build_cli
 from rag_assets.model import UsageError
-from rag_assets.statutes import draw_files
+from rag_assets.retrieval.vaults import draw_files
 from rag_assets.workspace import SourceFile, take_inventory
 from rag_assets_tests.libraries import HASHING, make_workspace
 

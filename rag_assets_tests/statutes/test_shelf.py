@@ -8,9 +8,10 @@ import pytest
 from click.testing import CliRunner, Result
 
 from rag_assets.cli.main import build_cli
+from rag_assets.law.citing import StatuteCitation, read_citation, write_citation
 from rag_assets.model import UsageError
 from rag_assets.retrieval import OpenedLibrary
-from rag_assets.statutes import LawShelf, StatuteCitation, read_citation, write_citation
+from rag_assets.retrieval.statutes import LawShelf
 from rag_assets_tests.libraries import HASHING, build, make_workspace
 
 OLD = """# 甲乙市养犬条例

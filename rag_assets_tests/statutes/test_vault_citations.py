@@ -15,11 +15,12 @@ import pytest
 
 from rag_assets.auditing.citation_forms import STATUTE, read_citations
 from rag_assets.law import plain_name
+from rag_assets.law.citing import read_citation
 from rag_assets.law.structure import read_laws
 from rag_assets.model import UsageError
 from rag_assets.parsing import read_parsed
 from rag_assets.retrieval import OpenedLibrary, Publications
-from rag_assets.statutes import LawShelf, read_citation
+from rag_assets.retrieval.statutes import LawShelf
 from rag_assets_tests.libraries import HASHING, build, make_workspace
 from rag_assets_tests.statutes.mutations import Cited, Mutator
 

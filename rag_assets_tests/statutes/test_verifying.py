@@ -14,13 +14,9 @@ import pytest
 from rag_assets.checks import build_namespace_checks
 from rag_assets.chunking.rows import chunks_schema, parents_schema
 from rag_assets.definitions import build_definitions
-from rag_assets.statutes import (
-    CutFaults,
-    LawShelf,
-    find_cut_faults,
-    unresolved_citations,
-    verifying,
-)
+from rag_assets.retrieval import vaults
+from rag_assets.retrieval.statutes import LawShelf
+from rag_assets.retrieval.vaults import CutFaults, find_cut_faults, unresolved_citations
 from rag_assets.storage import read_entries, read_rows, write_record
 from rag_assets.workspace import Namespace, require_inventory
 from rag_assets_tests.libraries import HASHING, build, make_workspace, write_raw
@@ -92,9 +88,9 @@ def test_a_law_that_was_looked_at_is_not_read_again(
     namespace: Namespace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     looked: list[str] = []
-    real = verifying.LawFile
+    real = vaults.LawFile
     monkeypatch.setattr(
-        verifying, "LawFile", lambda name, text: looked.append(text) or real(name, text)
+        vaults, "LawFile", lambda name, text: looked.append(text) or real(name, text)
     )
     faults(namespace)
     assert len(looked) == len(require_inventory(namespace).contents)

@@ -84,8 +84,8 @@ OWNERS = {
     "a person's sources": {
         "evaluation/law.py:_opened",
         "evaluation/law_rows.py",
-        "statutes/curating.py:_read",
-        "statutes/sampling.py:copy_sample",
+        "retrieval/vaults.py:_read",
+        "retrieval/vaults.py:copy_sample",
         "evidence/pictures.py",
         "knowledge/adding.py",
         "knowledge/fetching.py",
@@ -139,23 +139,22 @@ OWNERS = {
         "previewing/source.py",
     },
     "models, in a cache of the machine": {
-        "embedding/bert_folder.py",
-        "embedding/bert_parts.py",
+        "embedding/bert.py",
         "embedding/bundled_files.py",
         "embedding/model_folder.py",
-        "embedding/remote_tokenizer.py",
+        "embedding/remote.py",
         "embedding/sparse_encoder.py",
         "judging/readers.py",
         "llm/local_server.py",
         "local_models/cache.py",
         "local_models/fetching.py",
-        "retrieval/reranking/cross_encoder.py",
+        "retrieval/reranking/local.py",
     },
     "files of the package": {
         "desk/catalogues.py",
         "embedding/taught.py",
         "llm/prompting.py",
-        "retrieval/usual_questions.py",
+        "retrieval/languages.py",
     },
     "what a laboratory remembers, which nothing rebuilds": {
         "cli/lab_runs.py:lab_show",
@@ -174,7 +173,7 @@ OWNERS = {
     "configuration": {
         "lab/laboratory.py:init_laboratory",
         "llm/scripted.py",
-        "retrieval/weights.py",
+        "retrieval/fusion.py",
     },
     "another program's": {
         "parsing/pdf/lines.py",

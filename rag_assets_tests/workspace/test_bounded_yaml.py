@@ -15,7 +15,6 @@ from rag_assets.evidence import read_question
 from rag_assets.llm.scripted import read_script
 from rag_assets.model import ConfigurationError, DamagedFileError, UsageError
 from rag_assets.parsing.markdown import read_front_matter
-from rag_assets.retrieval.weights import read_fusion_file
 from rag_assets.workspace import Workspace, create_workspace, read_decisions, read_sidecar
 from rag_assets.workspace.bounded_yaml import (
     MAX_BYTES,
@@ -195,7 +194,6 @@ READERS: dict[str, tuple[str, str, Callable[[Workspace, Path], object]]] = {
     ),
     "script": ("model: a\nanswers: [{when: a, answer: b}]\n", "script.yaml",
                lambda _, path: read_script(path)),
-    "weights": ("rows: []\n", "fusion.yaml", lambda _, path: read_fusion_file(path)),
 }  # fmt: skip
 PIECES = [text.removeprefix("a: ") for text, _ in HOSTILE.values() if len(text) < 1000] + [
     "[" * 200, "{" * 200, "&x ", "*x", "!!set {c, a}", "\\", "\t", "\n  ", ": ", "- ", "? ",

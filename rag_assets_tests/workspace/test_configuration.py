@@ -44,6 +44,10 @@ def test_places_of_a_namespace_replace_the_default_ones(workspace: Workspace) ->
             "retrieve: {section_gain: 0.3}\n",
             ["'retrieve.section_gain' was removed", "Leave it out"],
         ),
+        (
+            "retrieve: {fusion: {score_mode: rank}}\n",
+            ["'retrieve.fusion.score_mode' was removed", "rrf"],
+        ),
         ("retrieve: {graph: mix}\n", ["'retrieve.graph' was removed", "Leave it out"]),
         ("hex_digits: 4\n", ["'hex_digits'", "got 4"]),
         ("chunk: {min_tokens: 250}\n", ["'chunk'", "min_tokens <= target_tokens <= max_tokens"]),

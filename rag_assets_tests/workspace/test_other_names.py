@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from rag_assets.embedding.vertex_model import TASKS
+from rag_assets.embedding.remote import TASKS
 from rag_assets.model import ConfigurationError
 from rag_assets.settings import Settings
 from rag_assets.workspace.configuration import default_layer, merge_layers, parse_layer

@@ -82,7 +82,7 @@ def answer_statutes(
         UsageError: no text in the question, or no statutes in what is asked.
         DamagedFileError: an article is not what stands in its source.
     """
-    from rag_assets.statutes import LawShelf
+    from rag_assets.retrieval.statutes import LawShelf
 
     require_question(asked.question)
     readers = {reader.namespace: reader for reader in retriever.readers}

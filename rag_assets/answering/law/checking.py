@@ -14,7 +14,7 @@ from rag_assets.agents.statements import (
 from rag_assets.answering.law.citing import FoundArticles, Resolved, take_citations
 from rag_assets.answering.law.precedence import find_precedence
 from rag_assets.answering.law.record import LawConflict, LawPoint, LawSource
-from rag_assets.statutes import dropped_limit, exceptions_of, excepts, misplaced_lead
+from rag_assets.retrieval.statutes import dropped_limit, exceptions_of, excepts, misplaced_lead
 
 # Counts as code: raise it when the same answer over the same articles comes to another list.
 LAW_CHECKING_VERSION = 2

@@ -10,14 +10,10 @@ from typing_extensions import TypedDict
 
 from rag_assets.agents import ContextTool, Found, FoundLine, Passage, Toolset
 from rag_assets.answering.law.record import LawSource
+from rag_assets.law.citing import read_citation
 from rag_assets.model import count_of, hash_text
 from rag_assets.retrieval import Retriever, SearchFilters
-from rag_assets.statutes import (
-    FoundArticle,
-    LawShelf,
-    read_citation,
-    search_shelf,
-)
+from rag_assets.retrieval.statutes import FoundArticle, LawShelf, search_shelf
 
 # Spec 003 §6.1: the top 20 go to the model.
 TOP_K = 20

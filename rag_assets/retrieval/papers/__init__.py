@@ -5,27 +5,42 @@ found = search_papers(retriever, "How does PageRank treat pages without links?")
 print(render_papers(assemble_papers(retriever, found.hits)))
 """
 
-from rag_assets.retrieval.papers.abstracts import AbstractSearch, FoundPaper, search_abstracts
-from rag_assets.retrieval.papers.assembling import PaperBlock, assemble_papers, render_papers
-from rag_assets.retrieval.papers.introductions import Introduction, introduction
-from rag_assets.retrieval.papers.library import Paper, PaperLibrary
-from rag_assets.retrieval.papers.locating import Located, locate_paper
-from rag_assets.retrieval.papers.routing import Intent, Route, route_question
-from rag_assets.retrieval.papers.rules import (
+from rag_assets.retrieval.papers.context import (
+    Introduction,
+    PaperBlock,
+    assemble_papers,
+    introduction,
+    render_papers,
+    window,
+)
+from rag_assets.retrieval.papers.locating import (
+    AbstractSearch,
+    FoundPaper,
+    Located,
+    Paper,
+    PaperLibrary,
+    locate_paper,
+    search_abstracts,
+)
+from rag_assets.retrieval.papers.routes import (
     INTENT_RULES,
     SECTION_RULES,
+    Intent,
     IntentRule,
+    Route,
     SectionRule,
     route_by_rules,
+    route_question,
 )
-from rag_assets.retrieval.papers.sections import SectionSearch, search_by_section, show_sections
 from rag_assets.retrieval.papers.tracks import (
     PaperSearch,
     RoutedPapers,
+    SectionSearch,
     route_papers,
+    search_by_section,
     search_papers,
+    show_sections,
 )
-from rag_assets.retrieval.papers.windows import window
 
 __all__ = [
     "INTENT_RULES",

@@ -1,7 +1,6 @@
 """Judging the fused candidates once more: by a model, or by the fields they match."""
 
 from rag_assets.retrieval.reranking.applying import Reranked, rerank
-from rag_assets.retrieval.reranking.contract import Reranker
-from rag_assets.retrieval.reranking.loading import load_reranker
+from rag_assets.retrieval.reranking.loading import Reranker, load_reranker
 
 __all__ = ["Reranked", "Reranker", "load_reranker", "rerank"]

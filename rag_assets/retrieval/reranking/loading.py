@@ -1,9 +1,37 @@
 """From settings to a reranker."""
 
+from collections.abc import Sequence
 from functools import lru_cache
+from typing import Protocol
 
-from rag_assets.retrieval.reranking.contract import Reranker
 from rag_assets.settings import RerankSettings
+
+
+class Reranker(Protocol):
+    """Judges how well passages answer a question, each by itself."""
+
+    @property
+    def name(self) -> str:
+        """What a person calls the model."""
+
+    @property
+    def fingerprint(self) -> str:
+        """Digest of all that decides a score, as far as it can be known from here."""
+
+    def can_read(self, text: str) -> bool:
+        """Return whether the model knows the language of `text`.
+
+        A question it cannot read is not reranked, and a passage it cannot read keeps its place;
+        both are said. A service that states no limit returns True.
+        """
+
+    def score(self, query: str, passages: Sequence[str]) -> list[float]:
+        """Return one finite score a passage, in their order; the higher, the better the answer.
+
+        Args:
+            query: one question.
+            passages: texts; may be empty.
+        """
 
 
 def load_reranker(settings: RerankSettings) -> Reranker:
@@ -19,18 +47,11 @@ def load_reranker(settings: RerankSettings) -> Reranker:
 @lru_cache(maxsize=2)
 def _load(text: str) -> Reranker:
     settings = RerankSettings.model_validate_json(text)
-    if settings.provider == "bundled":
-        from rag_assets.retrieval.reranking import bundled
+    if settings.provider in {"bundled", "cross_encoder"}:
+        from rag_assets.retrieval.reranking import local
 
-        return bundled.load_bundled(settings)
-    if settings.provider == "cross_encoder":
-        from rag_assets.retrieval.reranking import cross_encoder
+        is_bundled = settings.provider == "bundled"
+        return local.load_bundled(settings) if is_bundled else local.load_cross_encoder(settings)
+    from rag_assets.retrieval.reranking.services import HttpReranker, VertexReranker
 
-        return cross_encoder.reranker(settings)
-    if settings.provider == "http":
-        from rag_assets.retrieval.reranking import http
-
-        return http.reranker(settings)
-    from rag_assets.retrieval.reranking import vertex
-
-    return vertex.reranker(settings)
+    return HttpReranker(settings) if settings.provider == "http" else VertexReranker(settings)

@@ -19,7 +19,7 @@ from rag_assets.answering.law import (
 from rag_assets.cli.main import build_cli
 from rag_assets.model import DamagedFileError, UsageError
 from rag_assets.retrieval import Retriever
-from rag_assets.statutes import LawShelf
+from rag_assets.retrieval.statutes import LawShelf
 from rag_assets.workspace import Workspace
 from rag_assets_tests.answering.law.conftest import (
     DAY,

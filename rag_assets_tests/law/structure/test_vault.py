@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from rag_assets.law import article_key, find_begins
+from rag_assets.law.citing import read_citation, write_citation
 from rag_assets.law.structure import LawText, UnitKind, merge_units, read_laws
-from rag_assets.statutes import read_citation, write_citation
 
 ROOT = Path(__file__).parents[3]
 DATA = (

@@ -4,7 +4,7 @@ import pytest
 
 from rag_assets.retrieval import Retriever
 from rag_assets.retrieval.papers import Paper, PaperLibrary
-from rag_assets.retrieval.papers.library import KnownPaper, opening_chunks, plain
+from rag_assets.retrieval.papers.locating import KnownPaper, opening_chunks, plain
 
 
 def known(

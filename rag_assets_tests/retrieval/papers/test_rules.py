@@ -19,7 +19,7 @@ from rag_assets.retrieval.papers import (
     SectionRule,
     route_by_rules,
 )
-from rag_assets.retrieval.papers.naming import find_names
+from rag_assets.retrieval.papers.routes import find_names
 
 QUESTIONS = [
     json.loads(line)

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from rag_assets.embedding import BUNDLED_RERANKERS, checked_reranker
+from rag_assets.embedding.bundled_files import BUNDLED_RERANKERS, checked_reranker
 from rag_assets.model import DamagedFileError
-from rag_assets.retrieval.reranking.bundled import load_bundled
+from rag_assets.retrieval.reranking.local import load_bundled
 from rag_assets.workspace import shipped_settings
 
 

@@ -1,34 +1,162 @@
-"""Libraries in several languages: each language is ranked for itself, then they become one.
+"""Questions of all kinds, the same in each language, as a model sees them.
 
-A multilingual model finds a passage in the question's own language more similar than a better one
-in another language: over paragraphs of which half are English and half Chinese,
-multilingual-e5-small alone has nDCG@10 0.55 (XQuAD, each question in one of the two at random),
-though 0.82 to 0.96 in each pair of languages. So what counts between languages is how much nearer
-a passage is to this question than passages of its language are to questions of all kinds
-(`usual_questions`), asked in the same language and moved to the passages' as this one is. Half of
-that is each passage's own mean, for hubs are near to all questions (Conneau et al. 2018, section
-2.3). It depends on nothing else that a library holds: measured against the library's own passages,
-the one Chinese paper among English ones, which is all about what is asked, never stood out.
+They stand for whatever else might be asked. Against them is told how near a passage is to one
+question, in whichever language it is written, whatever else the library holds; and their means
+tell how a model sees the languages themselves. The shipped vectors are made by
+`benchmarks/encode_usual_questions.py`; of other models they are made when they are first needed.
 """
 
+import base64
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from rag_assets.model import hash_fields
 from rag_assets.publishing.content_words import coverage
 from rag_assets.retrieval.filters import SearchFilters
 from rag_assets.retrieval.hits import Hit
-from rag_assets.retrieval.language_shift import shift
 from rag_assets.retrieval.queries import AskedQuery
-from rag_assets.retrieval.usual_questions import LANGUAGES
+from rag_assets.workspace import configs_folder
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     from rag_assets.retrieval.reader import Reader
+    from rag_assets.settings import ModelSettings
 
     Floats = NDArray[np.float64]
+
+TEXTS_FILE = "usual_questions.tsv"
+VECTORS_FILE = "usual_questions.json"
+# The columns of the texts, and how vectors are stored.
+LANGUAGES = ("en", "zh")
+STORED = np.dtype("<f2")
+
+
+def read_texts() -> list[list[str]]:
+    """Return the questions: the same one in each of LANGUAGES."""
+    lines = (configs_folder() / TEXTS_FILE).read_text("utf-8").splitlines()
+    return [line.split("\t") for line in lines]
+
+
+def stored_questions(fingerprint: str) -> "Mapping[str, Floats]":
+    """Return the vectors of a model's questions by language, each of length 1.
+
+    Returns:
+        Shape (questions, dimension) each; empty for a model whose vectors are not shipped.
+    """
+    return _stored(configs_folder() / VECTORS_FILE).get(fingerprint, {})
+
+
+def usual_questions(fingerprint: str, model: "ModelSettings") -> "Mapping[str, Floats]":
+    """Return what `stored_questions` does, encoded now where they are not stored.
+
+    Raises:
+        ConfigurationError: no such model on this machine.
+    """
+    return stored_questions(fingerprint) or _encoded(fingerprint, model)
+
+
+def stored_digest() -> str:
+    """Return what identifies the stored vectors, for the record of a search."""
+    return hash_fields((configs_folder() / VECTORS_FILE).read_text("utf-8"))[:16]
+
+
+@lru_cache(maxsize=8)
+def _encoded(_fingerprint: str, model: "ModelSettings") -> "Mapping[str, Floats]":
+    from rag_assets.embedding import encode_questions
+
+    columns = zip(LANGUAGES, zip(*read_texts(), strict=True), strict=True)
+    return {language: _unit(encode_questions(model, texts)) for language, texts in columns}
+
+
+@lru_cache(maxsize=4)
+def _stored(path: Path) -> "dict[str, dict[str, Floats]]":
+    models = json.loads(path.read_text("utf-8"))["models"]
+    return {
+        str(fingerprint): {
+            language: _unit(
+                np.frombuffer(base64.b64decode(text), STORED).reshape(-1, model["dimension"])
+            )
+            for language, text in model["vectors"].items()
+        }
+        for model in models
+        for fingerprint in model["fingerprints"]
+    }
+
+
+def _unit(vectors: object) -> "Floats":
+    found = np.asarray(vectors, np.float64)
+    unit: Floats = found / np.linalg.norm(found, axis=1, keepdims=True)
+    return unit
+
+
+# A question in one language over passages in another: its vector moves to their language.
+#
+# Part of a multilingual vector says in which language a text is written. That part is the same for
+# all questions of a language, and it favours whatever passages of the other language happen to look
+# like it. It is the difference of the two languages' centres (Libovický et al. 2020, "On the
+# Language Neutrality of Pre-trained Multilingual Representations"), and is added. The centres are
+# means over the same questions in both languages (`usual_questions`).
+
+
+Vector = Sequence[float]
+
+
+def vectors_for(query: "AskedQuery", fingerprint: str, passages: Mapping[str, int]) -> list[Vector]:
+    """Return the vectors of a question, moved where it was asked in no language of the passages.
+
+    Args:
+        query: with vectors.
+        fingerprint: of the model that made them.
+        passages: how many are written in each language; the commonest counts.
+
+    Returns:
+        One vector a wording, not of length 1 where it was moved. As they are where the passages'
+        commonest language is one of the question's, or where a centre is not known.
+    """
+    own = list(query.vectors[fingerprint])
+    if not passages:
+        return own
+    theirs = max(passages, key=lambda language: (passages[language], language))
+    if theirs in query.languages:
+        return own
+    by = shift(stored_questions(fingerprint), query.language, theirs)
+    return own if by is None else [[x + y for x, y in zip(v, by, strict=True)] for v in own]
+
+
+def shift(usual: "Mapping[str, Floats]", asked: str, passages: str) -> "Floats | None":
+    """Return what takes a question from one language to another; None where it stays.
+
+    Args:
+        usual: the same questions in each language, as the model sees them.
+        asked: the question's language.
+        passages: theirs.
+    """
+    if asked == passages or asked not in usual or passages not in usual:
+        return None
+    found: Floats = usual[passages].mean(axis=0) - usual[asked].mean(axis=0)
+    return found
+
+
+# Libraries in several languages: each language is ranked for itself, then they become one.
+#
+# A multilingual model finds a passage in the question's own language more similar than a better one
+# in another language: over paragraphs of which half are English and half Chinese,
+# multilingual-e5-small alone has nDCG@10 0.55 (XQuAD, each question in one of the two at random),
+# though 0.82 to 0.96 in each pair of languages. So what counts between languages is how much nearer
+# a passage is to this question than passages of its language are to questions of all kinds
+# (`usual_questions`), asked in the same language and moved to the passages' as this one is. Half of
+# that is each passage's own mean, for hubs are near to all questions (Conneau et al. 2018, section
+# 2.3). It depends on nothing else that a library holds: measured against the library's own
+# passages, the one Chinese paper among English ones, which is all about what is asked, never stood
+# out.
+
 
 # Fewer passages are ranked with those of the question's language; of other languages than those
 # of the usual questions, which nothing moves a question to, more are needed to stand alone.

@@ -11,17 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from rag_assets.chunking import split_sentences
-from rag_assets.embedding import (
-    BUNDLED_RERANKERS,
-    TAUGHT,
-    UNREADABLE_SHARE,
-    can_read,
-    checked_reranker,
-    finder_cosines,
-    load_finder,
-    load_tokenizer,
-)
-from rag_assets.model import ConfigurationError, hash_fields
+from rag_assets.embedding import UNREADABLE_SHARE, can_read, load_tokenizer
+from rag_assets.embedding.bundled_files import BUNDLED_RERANKERS, checked_reranker
+from rag_assets.embedding.model_folder import hash_model_files
+from rag_assets.embedding.taught import TAUGHT, finder_cosines, load_finder
+from rag_assets.model import ConfigurationError, UsageError, hash_fields
+from rag_assets.retrieval.reranking.loading import Reranker
 from rag_assets.settings import RerankSettings
 
 # Of question and passage with their marks: what the model was trained for (its vectrix_config).
@@ -116,3 +111,86 @@ def load_bundled(settings: RerankSettings) -> OnnxReranker | FinderReranker:
     expected = BUNDLED_RERANKERS[settings.model].files
     fingerprint = hash_fields("onnx-reranker", _SCORING_VERSION, expected, _MAX_TOKENS)
     return OnnxReranker(settings.model, folder, fingerprint)
+
+
+# Cross-encoders of sentence-transformers: a folder, or a name of the hub that is on this machine.
+#
+# Imports torch when a model is loaded. Nothing is downloaded.
+
+
+# Counts as code: raise it when the same files give other scores.
+_CROSS_ENCODER_SCORING_VERSION = 1
+# Pairs of one pass; `rerank.params.batch` says another. What sentence-transformers takes.
+_BATCH_PAIRS = 32
+
+
+class SentenceReranker:
+    """A `CrossEncoder`; its scores are what its own activation makes of the logits."""
+
+    def __init__(self, name: str, folder: Path, fingerprint: str, batch: int) -> None:
+        from sentence_transformers import CrossEncoder
+
+        self._model: Any = CrossEncoder(str(folder), local_files_only=True)
+        self._batch = batch
+        self.name = name
+        self.fingerprint = fingerprint
+
+    def can_read(self, text: str) -> bool:
+        """Return whether at most a fifth of the tokens are unknown to the model."""
+        tokenizer = self._model.tokenizer
+        if tokenizer.unk_token_id is None:  # reads bytes
+            return True
+        ids: list[int] = tokenizer.encode(text, add_special_tokens=False, verbose=False)
+        return ids.count(tokenizer.unk_token_id) <= UNREADABLE_SHARE * len(ids)
+
+    def score(self, query: str, passages: Sequence[str]) -> list[float]:
+        """Return one score a passage, what its activation function gives."""
+        if not passages:
+            return []
+        scores = self._model.predict(
+            [(query, passage) for passage in passages],
+            batch_size=self._batch,
+            show_progress_bar=False,
+        )
+        return [float(score) for score in scores]
+
+
+def load_cross_encoder(settings: RerankSettings) -> Reranker:
+    """Return the cross-encoder that `settings.model` names by folder or hub name.
+
+    Raises:
+        ConfigurationError: no such model on this machine.
+        UsageError: `params` holds something else than `batch` and `weight`.
+    """
+    strange = sorted(settings.params.keys() - {"batch", "weight"})
+    batch = settings.params.get("batch", _BATCH_PAIRS)
+    if strange or isinstance(batch, bool) or not isinstance(batch, int) or batch < 1:
+        raise UsageError(
+            "'retrieve.rerank.params' of a cross_encoder may hold `batch`, a whole number from 1, "
+            f"and `weight`, got {dict(settings.params)!r}."
+        )
+    folder = _folder(settings.model)
+    files = hash_model_files(folder)
+    fingerprint = hash_fields("cross-encoder", _CROSS_ENCODER_SCORING_VERSION, files)
+    return SentenceReranker(settings.model, folder, fingerprint, batch)
+
+
+def _folder(model: str) -> Path:
+    path = Path(model).expanduser()
+    if path.is_dir():
+        if not (path / "config.json").is_file():
+            raise ConfigurationError(
+                f"retrieve.rerank.model: {path} holds no config.json, so no cross-encoder."
+            )
+        return path
+    from huggingface_hub import snapshot_download
+    from huggingface_hub.errors import HFValidationError, LocalEntryNotFoundError
+
+    try:
+        return Path(snapshot_download(model, local_files_only=True))
+    except (LocalEntryNotFoundError, HFValidationError) as error:
+        raise ConfigurationError(
+            f"retrieve.rerank.model: {model!r} is neither a folder nor a model of the hub that is "
+            "on this machine. Models are never downloaded here: run `hf download "
+            f"{model}` where there is a network, or name a folder."
+        ) from error
