@@ -82,8 +82,6 @@ OWNERS = {
         "publishing/catalogue.py",
     },
     "a person's sources": {
-        "evaluation/law.py:_opened",
-        "evaluation/law_rows.py",
         "statutes/curating.py:_read",
         "statutes/sampling.py:copy_sample",
         "evidence/pictures.py",
@@ -115,18 +113,9 @@ OWNERS = {
     },
     "a person's evaluation sets": {
         "assets/evaluation_sets.py",
-        "evaluation/agent.py",
         "definitions.py",
-        "evaluation/drafts_rows.py",
-        "evaluation/evalsets.py",
-        "evaluation/json_rows.py",
-        "evaluation/retrieval_rows.py",
+        "evaluation/sets.py",
         "evaluation/workspace_sets.py",
-    },
-    "a cache of evaluations, wherever one asks for it": {
-        "evaluation/drafts.py",
-        "evaluation/drafts_sources.py",
-        "evaluation/vector_store.py",
     },
     "configuration and sources, where a workspace is made": {
         "evaluation/workspaces.py",

@@ -1,25 +1,19 @@
-"""`rag eval law`: whether articles of a vault of laws are found, by number and by what they say."""
+"""Whether articles of a vault of laws are found, by number and by what they say."""
 
 import statistics
 import time
-from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import date
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from fnmatch import fnmatchcase
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, Annotated, Any
 
-from rag_assets.evaluation.asking import (
-    Latency,
-    encode_questions,
-    part_names,
-    search_parts,
-    search_whole,
-)
-from rag_assets.evaluation.bootstrap import Interval, mean_intervals
-from rag_assets.evaluation.law_articles import LawArticles
-from rag_assets.evaluation.law_rows import LawQuestions, LookupRow, is_excluded, read_law_questions
+from pydantic import Field
+
+from rag_assets.evaluation.metrics import HEADLINE, Interval, mean_intervals, score_ranking
 from rag_assets.evaluation.report import (
     EvaluationReport,
     Figure,
@@ -28,16 +22,276 @@ from rag_assets.evaluation.report import (
     settings_digest,
     share,
 )
-from rag_assets.evaluation.retrieval_metrics import HEADLINE, score_ranking
-from rag_assets.evaluation.vector_store import VectorStore
-from rag_assets.evaluation.workspaces import MadeFile, built_workspace
+from rag_assets.evaluation.retrieval import (
+    Latency,
+    encode_questions,
+    part_names,
+    search_parts,
+    search_whole,
+)
+from rag_assets.evaluation.sets import (
+    JUDGEMENTS,
+    QUERIES,
+    QueryRow,
+    read_judgements,
+    read_lines,
+    read_unique,
+)
+from rag_assets.evaluation.workspaces import MadeFile, VectorStore, built_workspace
+from rag_assets.law.structure import read_laws
 from rag_assets.model import Progress, UsageError
+from rag_assets.parsing import read_parsed
 from rag_assets.settings import RetrieveSettings
 from rag_assets.storage import Notify
 from rag_assets.workspace import Namespace, Settings
 
 if TYPE_CHECKING:
     from rag_assets.retrieval import AskedDay, Hit, Reader, SearchFilters
+    from rag_assets.workspace import Workspace
+QUESTIONS, ALTERNATIVES, LOOKUPS = "stard", "alternatives.tsv", "lookups.jsonl"
+
+
+class LookupRow(QueryRow):
+    """One line of lookups.jsonl: words that name an article, and that article."""
+
+    id: Annotated[str, Field(min_length=1)]
+    text: Annotated[str, Field(min_length=1, alias="query")]
+    relevant: str = Field(pattern=r".#.")
+    styles: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class LawQuestions:
+    """All that is asked.
+
+    Args:
+        questions: with at least one article that answers them.
+        judgements: ids of these articles, by question.
+        alternatives: article → the judged one that it is as good as, by question.
+        lookups: each with the one article that it names.
+        excluded: judgements and look-ups left out since their file is.
+    """
+
+    questions: tuple[QueryRow, ...]
+    judgements: Mapping[str, frozenset[str]]
+    alternatives: Mapping[str, Mapping[str, str]]
+    lookups: tuple[LookupRow, ...]
+    excluded: int
+
+    @property
+    def articles(self) -> frozenset[str]:
+        """The articles that are asked for."""
+        judged = {one for articles in self.judgements.values() for one in articles}
+        return frozenset(judged | {row.relevant for row in self.lookups})
+
+    @property
+    def named(self) -> frozenset[str]:
+        """The articles that are asked for, and those that are as good."""
+        equal = {one for named in self.alternatives.values() for one in named}
+        return self.articles | equal
+
+
+def read_law_questions(
+    folder: Path, exclude: Iterable[str] = (), limit: int | None = None
+) -> LawQuestions:
+    """Return what lies in `folder`: the set `stard/` and the file `lookups.jsonl`, or one of them.
+
+    Args:
+        exclude: patterns of files whose articles nobody is to find (`is_excluded`).
+        limit: questions, and look-ups, at most.
+
+    Raises:
+        UsageError: neither is there, a file cannot be read, or a row has another shape.
+    """
+    stard, lookups = folder / QUESTIONS, folder / LOOKUPS
+    if not stard.is_dir() and not lookups.is_file():
+        raise UsageError(
+            f"{folder} holds neither {QUESTIONS}/ ({QUERIES}, {JUDGEMENTS}) nor {LOOKUPS}."
+        )
+    patterns, left_out = tuple(exclude), 0
+    rows: list[QueryRow] = []
+    judgements: dict[str, frozenset[str]] = {}
+    if stard.is_dir():
+        judged = read_judgements(stard / JUDGEMENTS)
+        for query in read_unique(stard / QUERIES, QueryRow):
+            own = judged.get(query.id, {})
+            kept = frozenset(one for one in own if not is_excluded(article_file(one), patterns))
+            left_out += len(own) - len(kept)
+            if kept:
+                rows.append(query)
+                judgements[query.id] = kept
+    asked: tuple[LookupRow, ...] = ()
+    if lookups.is_file():
+        every = read_unique(lookups, LookupRow)
+        asked = tuple(row for row in every if not is_excluded(article_file(row.relevant), patterns))
+        left_out += len(every) - len(asked)
+    chosen = tuple(rows[:limit])
+    return LawQuestions(
+        chosen,
+        {row.id: judgements[row.id] for row in chosen},
+        _read_alternatives(stard / ALTERNATIVES),
+        asked[:limit],
+        left_out,
+    )
+
+
+def is_excluded(path: str, patterns: Iterable[str]) -> bool:
+    """Say whether a file is left out: a pattern fits its path, or an end of it (`DLC/**`)."""
+    return any(fnmatchcase(tail, pattern) for tail in path_tails(path) for pattern in patterns)
+
+
+def path_tails(path: str) -> tuple[str, ...]:
+    """Return `a/b/c.md`, `b/c.md` and `c.md`."""
+    parts = PurePosixPath(path).parts
+    return tuple("/".join(parts[start:]) for start in range(len(parts)))
+
+
+def article_file(article: str) -> str:
+    """Return the file of `path.md#第X条`."""
+    return article.rpartition("#")[0]
+
+
+def article_number(article: str) -> str:
+    """Return the key of `path.md#第X条`, as `ArticleMark` has it: `133-1`.
+
+    Raises:
+        UsageError: it names no article.
+    """
+    label = article.rpartition("#")[2]
+    marks = [unit.article for law in read_laws(label) for unit in law.units if unit.article]
+    if not marks:
+        raise UsageError(f"'{article}' names no article: path.md#第X条 is expected.")
+    return marks[0].key
+
+
+def _read_alternatives(file: Path) -> dict[str, dict[str, str]]:
+    """Return article → judged article by question; none where there is no such file."""
+    found: dict[str, dict[str, str]] = {}
+    if not file.is_file():
+        return found
+    for number, line in enumerate(read_lines(file)[1:], 2):
+        if not line.strip():
+            continue
+        cells = line.split("\t")
+        if len(cells) < 3:
+            raise UsageError(
+                f"{file}, line {number}: expected query-id, corpus-id and alternative-id between "
+                f"tabs, got {line!r}."
+            )
+        found.setdefault(cells[0], {})[cells[2]] = cells[1]
+    return found
+
+
+class LawArticles:
+    """The articles of a publication that somebody asks for.
+
+    Args:
+        workspace: that holds the parsed texts.
+        reader: of its publication.
+        named: ids of articles.
+
+    Raises:
+        UsageError: an id names no article, or its file's path is that of two documents.
+    """
+
+    def __init__(self, workspace: "Workspace", reader: "Reader", named: Iterable[str]) -> None:
+        self._paths = _paths(reader)
+        by_file: dict[str, list[str]] = defaultdict(list)
+        for article in named:
+            by_file[article_file(article)].append(article)
+        documents = _documents_of(self._paths, by_file)
+        rows = {
+            row["doc_uid"]: row for row in reader.fetch_documents(documents.values()).to_pylist()
+        }
+        self._articles: dict[str, list[str]] = defaultdict(list)
+        found: set[str] = set()
+        for file, uid in documents.items():
+            keys = _chunks_by_article(workspace, reader, rows[uid])
+            for article in by_file[file]:
+                for key in keys.get(article_number(article), ()):
+                    self._articles[key].append(article)
+                    found.add(article)
+        self.found: Collection[str] = found
+        """Articles that some passage, one that can be found, holds."""
+
+    def of_hits(self, hits: "Iterable[Hit]") -> list[str]:
+        """Return the ids of the hits' articles, best first, each once; of others the chunk's key.
+
+        A hit that stands for others of the same text (`copies`) brings these with it.
+        """
+        ranking: dict[str, None] = {}
+        for hit in hits:
+            for key in (hit.chunk_key, *hit.copies):
+                ranking.update(dict.fromkeys(self._articles.get(key) or (key,)))
+        return list(ranking)
+
+    def of_hit(self, hit: "Hit") -> Collection[str]:
+        """Return the articles of one hit, without those of its copies."""
+        return self._articles.get(hit.chunk_key, ())
+
+    def passing(self, exclude: Collection[str], without: Collection[str]) -> tuple[str, ...] | None:
+        """Return the documents that are searched; None for all.
+
+        Args:
+            exclude: patterns of files.
+            without: uids.
+        """
+        if not exclude and not without:
+            return None
+        left_out = {
+            uid
+            for uid, paths in self._paths.items()
+            if uid in without or all(is_excluded(path, exclude) for path in paths)
+        }
+        return tuple(sorted(self._paths.keys() - left_out))
+
+
+def _paths(reader: "Reader") -> dict[str, list[str]]:
+    """Return the paths of each published document's files."""
+    found: dict[str, list[str]] = defaultdict(list)
+    for row in reader.sources().select(["doc_uid", "path", "status"]).to_pylist():
+        if row["status"] == "published":
+            found[row["doc_uid"]].append(row["path"])
+    return dict(found)
+
+
+def _documents_of(paths: Mapping[str, list[str]], files: Collection[str]) -> dict[str, str]:
+    """Return the document of each file that is there: its path is the file's, or ends with it."""
+    found: dict[str, str] = {}
+    for uid, own in paths.items():
+        for path in own:
+            for tail in path_tails(path):
+                if tail not in files:
+                    continue
+                if found.setdefault(tail, uid) != uid:
+                    raise UsageError(
+                        f"{tail} is the path of two documents, {found[tail]} and {uid}. Ask a "
+                        "library that holds the vault once."
+                    )
+    return found
+
+
+def _chunks_by_article(
+    workspace: "Workspace", reader: "Reader", document: Mapping[str, Any]
+) -> dict[str, list[str]]:
+    """Return the keys of the chunks that hold each article, by its number."""
+    text = read_parsed(workspace.root / "data" / document["content_ref"])[0].text
+    columns = ["chunk_id", "char_start", "char_end", "kind"]
+    chunks = [
+        row
+        for row in reader.fetch_chunks(document["doc_uid"], columns).to_pylist()
+        if row["kind"] != "heading"
+    ]
+    found: dict[str, list[str]] = defaultdict(list)
+    for law in read_laws(text):
+        for unit in law.units:
+            if unit.article is None:
+                continue
+            for chunk in chunks:
+                if chunk["char_start"] < unit.end and unit.start < chunk["char_end"]:
+                    found[unit.article.key].append(f"{reader.namespace}::{chunk['chunk_id']}")
+    return found
+
 
 LEAST_EXISTING = 0.998
 """Share of the articles asked for that must be there (specification of the law vault)."""

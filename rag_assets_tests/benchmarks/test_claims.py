@@ -7,14 +7,16 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from rag_assets.evaluation.claims import (
+from benchmarks.evaluating.claims import (
+    ClaimRow,
     Outcome,
     calibration_error,
+    draw,
     evaluate_claims,
+    evidence_passages,
     figures,
+    read_claims,
 )
-from rag_assets.evaluation.claims_rows import ClaimRow, evidence_passages, read_claims
-from rag_assets.evaluation.scorers import draw
 from rag_assets.judging import Judgement
 from rag_assets.model import UsageError
 from rag_assets.workspace import shipped_settings
@@ -101,13 +103,11 @@ def test_files_are_judged_by_set(tmp_path: Path) -> None:
 
 
 def test_the_command_prints_and_writes_the_figures(tmp_path: Path) -> None:
-    from rag_assets.cli.main import build_cli
+    from benchmarks.eval_claims import eval_claims
 
     file, out = tmp_path / "rows.jsonl", tmp_path / "out.json"
     file.write_text('{"claim": "Cats sleep", "evidence": ["Cats sleep."], "label": "SUPPORT"}\n')
-    run = CliRunner().invoke(
-        build_cli(), ["eval", "claims", str(file), "--scorer", "facts", "--json", str(out)]
-    )
+    run = CliRunner().invoke(eval_claims, [str(file), "--scorer", "facts", "--json", str(out)])
     assert run.exit_code == 0, run.output
     stored = json.loads(out.read_text(encoding="utf-8"))
     assert {"macro_f1", "auc", "calibration_error", "false_ok"} <= stored.keys()

@@ -1,4 +1,4 @@
-"""`rag eval law` builds a vault, asks it, and knows a right article from a wrong one."""
+"""The evaluation of laws builds a vault, asks it, and knows a right article from a wrong one."""
 
 import json
 from collections.abc import Sequence
@@ -9,10 +9,9 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from rag_assets.cli.evaluating_law import _library
-from rag_assets.cli.main import build_cli
-from rag_assets.evaluation import EvaluationReport, evaluate_law
-from rag_assets.evaluation.law_rows import article_number, is_excluded, read_law_questions
+from benchmarks.eval_law import _library, eval_law
+from benchmarks.evaluating.law import article_number, evaluate_law, is_excluded, read_law_questions
+from rag_assets.evaluation import EvaluationReport
 from rag_assets.model import UsageError
 from rag_assets.workspace import Settings, Workspace, create_workspace, shipped_settings
 from rag_assets_tests.libraries import build
@@ -172,8 +171,8 @@ def test_a_workspace_that_holds_the_vault_is_asked_as_it_is_and_as_of_a_day(tmp_
         as_of=date(2010, 1, 1),
     )  # fmt: skip
     assert (report.metrics["lookups_hit_at_1"], report.counts["not_holding"]) == (1.0, 1)
-    command = ["eval", "law", "--workspace", str(root), "--queries", str(queries), "--no-cache"]
-    ran = CliRunner().invoke(build_cli(), command)
+    command = ["--workspace", str(root), "--queries", str(queries), "--no-cache"]
+    ran = CliRunner().invoke(eval_law, command)
     assert ran.exit_code == 1, "today another wording is in force"
     assert "wrong as named" in ran.stdout
 

@@ -1,10 +1,11 @@
-"""`rag eval agent`: what searching again brings, and what the citations of answers are worth."""
+"""What searching again brings, and what the citations of answers are worth."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from rag_assets.cli.failing import ExplainedErrors
 from rag_assets.cli.measuring import (
     cache_option,
     chosen_cache,
@@ -23,7 +24,8 @@ if TYPE_CHECKING:
 
 
 @click.command(
-    "agent",
+    "eval_agent",
+    cls=ExplainedErrors,
     short_help="What the agent of `rag ask` finds and cites, beside one search.",
     help="Build a library of each set in PATH, ask its questions once and by the agent of `rag "
     "ask`, and print what each finds, with 95 % intervals and paired differences: of papers "
@@ -46,12 +48,12 @@ if TYPE_CHECKING:
 @limit_option
 @cache_option
 @no_cache_option
-def agent(
+def eval_agent(
     path: Path, live: bool, folder: Path | None, out: Path | None, config: Path | None,
     limit: int | None, cache: Path | None, is_forgotten: bool,
 ) -> None:  # fmt: skip
     """Print the figures."""
-    from rag_assets.evaluation import evaluate_agent, open_live_model
+    from benchmarks.evaluating.agent import evaluate_agent, open_live_model
 
     settings = _settings(folder, config)
     model = open_live_model(settings) if live else None
@@ -77,3 +79,7 @@ def _settings(folder: Path | None, config: Path | None) -> "Settings":
     if config is not None:
         raise UsageError("--config and --workspace: give one of the two.")
     return Workspace.open(folder).settings
+
+
+if __name__ == "__main__":
+    eval_agent()

@@ -8,23 +8,21 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from rag_assets.evaluation import drafts
-from rag_assets.evaluation.drafts import evaluate_drafts
-from rag_assets.evaluation.drafts_figures import (
+from benchmarks.evaluating import drafts
+from benchmarks.evaluating.drafts import (
     FOLDS,
+    DraftRow,
     Judged,
     auc,
     choice_table,
+    evaluate_drafts,
     figures,
     folds_of,
-    judge_by_wording,
-    kind_table,
-)
-from rag_assets.evaluation.drafts_rows import (
-    DraftRow,
     group_of,
     is_draft_file,
     is_located,
+    judge_by_wording,
+    kind_table,
     read_draft_rows,
 )
 from rag_assets.model import UsageError
@@ -173,7 +171,7 @@ def test_a_run_that_was_stopped_goes_on(
 
     opened = drafts.open_scorer
     monkeypatch.setattr(drafts, "open_scorer", lambda given: Silent(opened(given)))
-    monkeypatch.setattr("rag_assets.evaluation.drafts_sources.PreviewSource", None)
+    monkeypatch.setattr("benchmarks.evaluating.drafts.PreviewSource", None)
     again = evaluate_drafts([drafted], settings, "facts", cache=cache, beside=False)
     assert again == first
 
@@ -206,14 +204,14 @@ def test_a_line_that_is_no_row_is_named(drafted: Path) -> None:
 def test_the_command_takes_drafts_and_claims_and_puts_baselines_beside(
     drafted: Path, tmp_path: Path
 ) -> None:
-    from rag_assets.cli.main import build_cli
+    from benchmarks.eval_claims import eval_claims
 
     claims, out = tmp_path / "claims.jsonl", tmp_path / "out.json"
     claims.write_text('{"claim": "Cats sleep", "evidence": ["Cats sleep."], "label": "SUPPORT"}\n')
     assert not is_draft_file(claims)
     run = CliRunner().invoke(
-        build_cli(),
-        ["eval", "claims", str(drafted), str(claims), "--scorer", "facts", "--json", str(out),
+        eval_claims,
+        [str(drafted), str(claims), "--scorer", "facts", "--json", str(out),
          "--cache", str(tmp_path / "cache")],
     )  # fmt: skip
     assert run.exit_code == 0, run.output

@@ -1,4 +1,4 @@
-"""`rag eval law`: whether the articles of a vault of laws are found."""
+"""`python -m benchmarks.eval_law`: whether the articles of a vault of laws are found."""
 
 from datetime import datetime
 from pathlib import Path
@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from rag_assets.cli.failing import ExplainedErrors
 from rag_assets.cli.measuring import (
     cache_option,
     chosen_cache,
@@ -27,7 +28,8 @@ _TEMPLATE = "law"
 
 
 @click.command(
-    "law",
+    "eval_law",
+    cls=ExplainedErrors,
     short_help="How well articles of laws are found, by number and by question.",
     help="Build a library of the Markdown files in VAULT with the template `law`, ask it what lies "
     "in --queries, and print the share of the articles asked for that are there, how often a "
@@ -62,13 +64,13 @@ _TEMPLATE = "law"
 @limit_option
 @cache_option
 @no_cache_option
-def law(
+def eval_law(
     vault: Path | None, queries: Path, exclude: tuple[str, ...], as_of: datetime | None,
     folder: Path | None, name: str | None, out: Path | None, config: Path | None,
     limit: int | None, cache: Path | None, is_forgotten: bool,
 ) -> None:  # fmt: skip
     """Print the figures."""
-    from rag_assets.evaluation import evaluate_law
+    from benchmarks.evaluating.law import evaluate_law
     from rag_assets.workspace import shipped_settings
 
     if folder is not None and config is not None:
@@ -106,3 +108,7 @@ def _library(folder: Path, name: str | None) -> "Namespace":
             f"{folder} has the namespaces {', '.join(names)}: name one by --namespace."
         )
     return workspace.namespace(names[0])
+
+
+if __name__ == "__main__":
+    eval_law()

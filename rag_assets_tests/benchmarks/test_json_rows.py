@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from rag_assets.evaluation.claims_rows import read_claims
-from rag_assets.evaluation.drafts_rows import read_draft_rows
+from benchmarks.evaluating.claims import read_claims
+from benchmarks.evaluating.drafts import read_draft_rows
 from rag_assets.model import UsageError
 
 # Marks at which Python ends lines and JSON does not.

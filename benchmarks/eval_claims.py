@@ -1,16 +1,20 @@
-"""`rag eval claims`: whether a scorer tells supported claims from others."""
+"""`python -m benchmarks.eval_claims`: whether a scorer tells supported claims from others."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import click
 
+from rag_assets.cli.failing import ExplainedErrors
 from rag_assets.cli.measuring import config_option, finish, out_option
 from rag_assets.cli.options import OutputPath
 from rag_assets.cli.progress import shown_progress
+from rag_assets.evaluation import EvaluationReport
 
 
 @click.command(
-    "claims",
+    "eval_claims",
+    cls=ExplainedErrors,
     short_help="How well supported sentences are told from others.",
     help="Judge the sentences in FILES and compare with their labels, at the shipped threshold. "
     "Of drafts with known truth (one JSON object a line: id, paper, language, sentence, label, "
@@ -49,20 +53,16 @@ from rag_assets.cli.progress import shown_progress
     help="Keep sources and verdicts of drafts here; else in RAG_EVALUATION_CACHE, else in the "
     "user's cache folder.",
 )  # fmt: skip
-def claims(
+def eval_claims(
     files: tuple[Path, ...], scorer: str | None, sources: tuple[Path, ...], alone: bool,
     out: Path | None, config: Path | None, limit: int | None, cache: Path | None,
 ) -> None:  # fmt: skip
     """Print the figures of drafts and, as further tables, of claims with their evidence."""
     from typing import cast
 
-    from rag_assets.evaluation import (
-        default_cache,
-        evaluate_claims,
-        evaluate_drafts,
-        is_draft_file,
-        joined,
-    )
+    from benchmarks.evaluating.claims import evaluate_claims
+    from benchmarks.evaluating.drafts import evaluate_drafts, is_draft_file
+    from rag_assets.evaluation import default_cache
     from rag_assets.settings import ScorerName
     from rag_assets.workspace import shipped_settings
 
@@ -82,3 +82,20 @@ def claims(
         if others:
             reports.append(evaluate_claims(others, settings, name, limit, progress))
     finish(joined(*reports) if len(reports) > 1 else reports[0], out)
+
+
+def joined(first: EvaluationReport, second: EvaluationReport) -> EvaluationReport:
+    """Return two reports of different figures as one: what the first says of itself, all tables."""
+    counts = {f"{r.evaluation} {n}": c for r in (first, second) for n, c in r.counts.items()}
+    return replace(
+        first,
+        metrics={**second.metrics, **first.metrics},
+        counts=counts,
+        tables=(*first.tables, *second.tables),
+        details={**second.details, **first.details},
+        failures=(*first.failures, *second.failures),
+    )
+
+
+if __name__ == "__main__":
+    eval_claims()

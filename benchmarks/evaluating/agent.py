@@ -1,4 +1,4 @@
-"""`rag eval agent`: what looking again brings, on papers and on questions of several hops.
+"""What looking again brings, on papers and on questions of several hops.
 
 Papers with annotated evidence (QASPER): one search within the paper, the track of one paper, and
 the agent. Sets whose questions need several paragraphs (HotpotQA, MuSiQue): one search, and the
@@ -6,26 +6,26 @@ agent's searches together. Citations are looked up, not judged: whether the word
 place that is cited, and whether that place is annotated as evidence.
 """
 
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated, Protocol
 
-from rag_assets.evaluation.agent_runs import AgentRun, Asker, Citations
-from rag_assets.evaluation.bootstrap import (
+from pydantic import BaseModel, ConfigDict, Field
+
+from rag_assets.agents import Passage
+from rag_assets.answering import Answer, PaperQuestion, answer_papers
+from rag_assets.evaluation.knowledge_evaluator import Span
+from rag_assets.evaluation.metrics import (
     Interval,
     difference_interval,
     mean_interval,
     mean_intervals,
+    ndcg_at,
+    recall_at,
+    reciprocal_rank_at,
 )
-from rag_assets.evaluation.paper_rows import (
-    PaperQuestion,
-    WrittenPaper,
-    read_papers,
-    scored_questions,
-    write_paper,
-)
-from rag_assets.evaluation.paragraphs import score_paragraphs
 from rag_assets.evaluation.report import (
     EvaluationReport,
     Figure,
@@ -33,8 +33,7 @@ from rag_assets.evaluation.report import (
     settings_digest,
     share,
 )
-from rag_assets.evaluation.retrieval_metrics import ndcg_at, recall_at
-from rag_assets.evaluation.retrieval_rows import RetrievalSet, find_sets, read_retrieval_set
+from rag_assets.evaluation.sets import RetrievalSet, find_sets, read_retrieval_set, read_rows
 from rag_assets.evaluation.workspaces import (
     BuiltWorkspace,
     MadeFile,
@@ -42,12 +41,287 @@ from rag_assets.evaluation.workspaces import (
     markdown_of,
 )
 from rag_assets.model import ConfigurationError, Progress, UsageError
+from rag_assets.parsing import read_parsed
+from rag_assets.publishing.content_words import content_stems
 from rag_assets.storage import Notify
 from rag_assets.workspace import Settings
 
 if TYPE_CHECKING:
+    from rag_assets.agents.trace import Limits
+    from rag_assets.judging import Scorer
     from rag_assets.llm import ChatModel
     from rag_assets.retrieval import Retriever
+ANNOTATED = "annotated"
+# How QASPER writes the path of a section.
+_STEP = " ::: "
+# Of the nearest heading; Markdown has six.
+_DEEPEST = 6
+
+
+class _Row(BaseModel):
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+
+class PaperSection(_Row):
+    """A section: its path in `name`, steps apart by ` ::: `."""
+
+    name: str | None = None
+    paragraphs: tuple[str, ...] = ()
+
+
+class AnnotatedQuestion(_Row):
+    """A question; its evidence are paragraphs of the paper, character for character."""
+
+    id: Annotated[str, Field(min_length=1)]
+    question: Annotated[str, Field(min_length=1)]
+    evidence: tuple[str, ...] = ()
+    evidence_source: str = ANNOTATED
+
+
+class Paper(_Row):
+    """One line of papers.jsonl."""
+
+    paper_id: Annotated[str, Field(min_length=1)]
+    title: str | None = None
+    abstract: str | None = None
+    sections: tuple[PaperSection, ...] = ()
+    questions: tuple[AnnotatedQuestion, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenPaper:
+    """A paper as Markdown, and where its paragraphs stand in it.
+
+    Args:
+        paragraphs: spans in order; the abstract's is one of them.
+    """
+
+    text: str
+    paragraphs: tuple[Span, ...]
+
+
+def read_papers(file: Path) -> list[Paper]:
+    """Return the papers of a file.
+
+    Raises:
+        UsageError: it cannot be read, a row has another shape, a paper stands twice.
+    """
+    papers: dict[str, Paper] = {}
+    for number, paper in read_rows(file, Paper.model_validate, "not a paper"):
+        if paper.paper_id in papers:
+            raise UsageError(f"{file}, line {number}: paper '{paper.paper_id}' stands twice.")
+        papers[paper.paper_id] = paper
+    if not papers:
+        raise UsageError(f"{file} holds no papers.")
+    return list(papers.values())
+
+
+def scored_questions(paper: Paper) -> list[AnnotatedQuestion]:
+    """Return the questions with annotated evidence."""
+    return [
+        question
+        for question in paper.questions
+        if question.evidence and question.evidence_source == ANNOTATED
+    ]
+
+
+def write_paper(paper: Paper) -> WrittenPaper:
+    """Return a paper as Markdown: title, abstract, sections under their headings."""
+    parts: list[str] = []
+    spans: list[Span] = []
+    length = 0
+    for part, is_paragraph in _parts(paper):
+        if parts:
+            length += 2  # the blank line between two parts
+        if is_paragraph:
+            spans.append((length, length + len(part)))
+        parts.append(part)
+        length += len(part)
+    return WrittenPaper("\n\n".join(parts) + "\n", tuple(spans))
+
+
+def _parts(paper: Paper) -> Iterator[tuple[str, bool]]:
+    """Yield headings and paragraphs in order, and which of the two each is."""
+    if paper.title:
+        yield f"# {_one_line(paper.title)}", False
+    if paper.abstract and paper.abstract.strip():
+        yield "## Abstract", False
+        yield paper.abstract.strip(), True
+    before: Sequence[str] = ()
+    for section in paper.sections:
+        path = [_one_line(step) for step in (section.name or "").split(_STEP) if step.strip()]
+        same = 0
+        while same < min(len(path), len(before)) and path[same] == before[same]:
+            same += 1
+        # A section that follows one of its own name is still told where it begins.
+        for depth in range(min(same, len(path) - 1) if path else 0, len(path)):
+            yield f"{'#' * min(depth + 2, _DEEPEST)} {path[depth]}", False
+        before = path
+        for paragraph in section.paragraphs:
+            if paragraph.strip():
+                yield paragraph, True
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+class Placed(Protocol):
+    """What stands somewhere in a document's clean text."""
+
+    @property
+    def char_start(self) -> int:
+        """Where it begins; half-open."""
+        ...
+
+    @property
+    def char_end(self) -> int:
+        """Where it ends."""
+        ...
+
+
+def rank_paragraphs(
+    hits: Iterable[Placed], paragraphs: Sequence[Span], question: str, text: str
+) -> list[int]:
+    """Return paragraphs by their best chunk, best first: numbers in order of the document.
+
+    Of the paragraphs that one chunk holds the one that shares most words with the question comes
+    first, as an evidence pack chooses the sentence of a chunk that it quotes; then the one of
+    which the chunk holds most.
+
+    Args:
+        hits: chunks of the paragraphs' document, best first.
+        paragraphs: spans in the document's clean text.
+        text: the document's clean text.
+    """
+    asked = content_stems(question)
+    ranking: dict[int, None] = {}
+    for hit in hits:
+        held = []
+        for number, (start, end) in enumerate(paragraphs):
+            first, last = max(start, hit.char_start), min(end, hit.char_end)
+            if first < last:
+                shared = len(asked & content_stems(text[first:last]))
+                held.append((-shared, first - last, number))
+        ranking.update((number, None) for _, _, number in sorted(held))
+    return list(ranking)
+
+
+def score_paragraphs(
+    written: WrittenPaper, question: AnnotatedQuestion, hits: Iterable[Placed]
+) -> dict[str, float]:
+    """Return nDCG@10, R@5 and MRR@10 of a search; equal paragraphs are one, at the first place.
+
+    Args:
+        hits: passages of the paper, best first.
+    """
+    texts = [written.text[start:end] for start, end in written.paragraphs]
+    found = rank_paragraphs(hits, written.paragraphs, question.question, written.text)
+    ranking = list(dict.fromkeys(texts[number] for number in found))
+    relevance = dict.fromkeys(question.evidence, 1.0)
+    return {
+        "ndcg_at_10": ndcg_at(ranking, relevance, 10),
+        "recall_at_5": recall_at(ranking, relevance, 5),
+        "mrr_at_10": reciprocal_rank_at(ranking, relevance, 10),
+    }
+
+
+# Of reciprocal rank fusion, as searches have it.
+_RRF_K = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Citations:
+    """What the citations of one answer are worth, looked up and not judged.
+
+    Args:
+        made: quotes of the sentences that are kept.
+        standing: those whose words stand at the cited place of the parsed document.
+        gold: those whose place is annotated as evidence.
+        dropped: sentences that were not kept.
+    """
+
+    made: int
+    standing: int
+    gold: int
+    dropped: int
+
+
+@dataclass(frozen=True, slots=True)
+class AgentRun:
+    """What came of one question.
+
+    Args:
+        passages: that were found, the likeliest first.
+        steps: actions, `finish` among them; `searches` of passages or abstracts.
+        seconds: from the question to the answer; `processor_seconds` of this process.
+    """
+
+    answer: Answer
+    passages: tuple[Passage, ...]
+    steps: int
+    searches: int
+    seconds: float
+    processor_seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Asker:
+    """Who answers: rules, or a language model."""
+
+    retriever: "Retriever"
+    limits: "Limits"
+    model: "ChatModel | None"
+    scorer: "Scorer"
+
+    def run(self, asked: PaperQuestion) -> AgentRun:
+        """Return what comes of a question."""
+        started, used = time.perf_counter(), time.process_time()
+        answer = answer_papers(
+            self.retriever, asked, self.limits, model=self.model, scorer=self.scorer,
+            clock=time.perf_counter,
+        )  # fmt: skip
+        seconds, used = time.perf_counter() - started, time.process_time() - used
+        steps = [step for step in answer.trace.steps if step.action is not None]
+        searches = sum((step.action or "").startswith("search") for step in steps)
+        return AgentRun(answer, fuse_passages(answer), len(steps), searches, seconds, used)
+
+    def check(self, answer: Answer, is_gold: Callable[[str, int, int], bool]) -> Citations:
+        """Return what the citations of an answer are worth.
+
+        Args:
+            is_gold: whether a place, [start, end) of a document by uid, is annotated as evidence.
+        """
+        quotes = [one.quote for one in answer.statements if one.quote is not None]
+        readers = {reader.namespace: reader for reader in self.retriever.readers}
+        texts: dict[tuple[str, str], str] = {}
+        standing = 0
+        for quote in quotes:
+            key = quote.namespace, quote.doc_uid
+            if key not in texts:
+                (row,) = readers[key[0]].fetch_documents([key[1]]).to_pylist()
+                parse = self.retriever.workspace.root / "data" / row["content_ref"]
+                texts[key] = read_parsed(parse)[0].text
+            standing += texts[key][quote.char_start : quote.char_end] == quote.text
+        gold = sum(is_gold(quote.doc_uid, quote.char_start, quote.char_end) for quote in quotes)
+        return Citations(len(quotes), standing, gold, len(answer.unsupported))
+
+
+def fuse_passages(answer: Answer) -> tuple[Passage, ...]:
+    """Return the passages that a run found, by reciprocal ranks over its searches.
+
+    What abstracts were looked at for finding papers stands last: they were no answers.
+    """
+    found = answer.trace.passages
+    score: dict[str, float] = dict.fromkeys(found, 0.0)
+    for step in answer.trace.steps:
+        if step.observation is None or step.action == "search_abstracts":
+            continue
+        aliases = [line.alias for line in step.observation.lines if line.alias is not None]
+        for rank, alias in enumerate(aliases, start=1):
+            score[alias] += 1 / (_RRF_K + rank)
+    return tuple(found[alias] for alias in sorted(found, key=lambda one: -score[one]))
+
 
 SINGLE, TRACK, AGENT = "one search", "track of one paper", "agent"
 _DEPTH = 10
@@ -174,10 +448,9 @@ def _ask_paper(
     asker: Asker,
     uid: str,
     written: WrittenPaper,
-    question: PaperQuestion,
+    question: AnnotatedQuestion,
     outcome: _Outcome,
 ) -> None:
-    from rag_assets.answering import PaperQuestion as Asked
     from rag_assets.retrieval import SearchFilters
     from rag_assets.retrieval.papers import route_question, search_by_section
     from rag_assets.retrieval.section_hints import neighbouring_sections
@@ -193,7 +466,7 @@ def _ask_paper(
         filters=filters, favoured=route.target_section_category, asked=whole.query,
     )  # fmt: skip
     outcome.add(TRACK, score_paragraphs(written, question, routed.hits))
-    run = asker.run(Asked(text, route, uid))
+    run = asker.run(PaperQuestion(text, route, uid))
     own = [passage for passage in run.passages if passage.doc_uid == uid]
     outcome.add(AGENT, score_paragraphs(written, question, own))
     wanted = set(question.evidence)
@@ -239,8 +512,7 @@ def _ask_hop(
     ids: Mapping[str, Sequence[str]],
     outcome: _Outcome,
 ) -> None:
-    from rag_assets.answering import PaperQuestion as Asked
-    from rag_assets.evaluation.rankings import rank_documents
+    from rag_assets.evaluation.metrics import rank_documents
     from rag_assets.retrieval import SearchFilters
     from rag_assets.retrieval.papers import route_question
 
@@ -249,7 +521,7 @@ def _ask_hop(
         text, filters=SearchFilters(citable_only=True), top_k=asker.retriever.settings.rerank_k
     )
     outcome.add(SINGLE, _score_documents(rank_documents(found.hits, ids), relevance))
-    run = asker.run(Asked(text, route_question(text)))
+    run = asker.run(PaperQuestion(text, route_question(text)))
     ranked = [one for passage in run.passages for one in ids.get(passage.doc_uid, ())]
     outcome.add(AGENT, _score_documents([*dict.fromkeys(ranked)], relevance))
     gold = {uid for uid, own in ids.items() if any(one in relevance for one in own)}

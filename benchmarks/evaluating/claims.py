@@ -1,15 +1,186 @@
 """How well a scorer tells supported claims from others, on rows with evidence and a label."""
 
+import random
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
-from rag_assets.evaluation.claims_rows import ClaimRow, evidence_passages, read_claims
+from pydantic import BaseModel, ConfigDict, Field
+
+from rag_assets.chunking import split_sentences
+from rag_assets.embedding import (
+    Embedder,
+    EmbeddingTokenizer,
+    load_embedder,
+    load_tokenizer,
+    model_fingerprint,
+)
 from rag_assets.evaluation.report import EvaluationReport, Figure, ReportTable, settings_digest
-from rag_assets.evaluation.scorers import draw, open_scorer, with_scorer
-from rag_assets.judging import Judgement, Scorer
-from rag_assets.model import Progress
-from rag_assets.settings import ScorerName, Settings
+from rag_assets.evaluation.sets import read_rows
+from rag_assets.judging import Judgement, PassageText, Scorer, load_scorer
+from rag_assets.model import Progress, count_han
+from rag_assets.settings import ModelSettings, ScorerName, Settings
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+_SEED = 11
+
+Row = TypeVar("Row")
+
+
+def with_scorer(settings: Settings, scorer: ScorerName | None) -> Settings:
+    """Return the settings with another scorer; None leaves theirs."""
+    if scorer is None:
+        return settings
+    verify = settings.verify.model_copy(update={"scorer": scorer})
+    return settings.model_copy(update={"verify": verify})
+
+
+def open_scorer(settings: Settings) -> Scorer:
+    """Return the scorer of the settings; `similarity` asks the first embedding model."""
+    if settings.verify.scorer == "similarity":
+        return load_scorer(settings.verify, FirstModel(settings.embed.models[0]))
+    if settings.verify.scorer in ("auto", "llm"):
+        from rag_assets.llm import load_chat_model, with_local_reader
+
+        # `llm` too takes the reader of this machine where the settings name no model.
+        return load_scorer(
+            settings.verify,
+            chat=load_chat_model(with_local_reader(settings.llm.for_role("verify"))),
+        )
+    return load_scorer(settings.verify)
+
+
+def draw(rows: Sequence[Row], limit: int | None) -> Sequence[Row]:
+    """Return rows of a file in their order: all, or as many as the limit, drawn with a seed.
+
+    Files are often sorted by label.
+    """
+    if limit is None or limit >= len(rows):
+        return rows
+    drawn = random.Random(_SEED).sample(range(len(rows)), limit)
+    return [rows[place] for place in sorted(drawn)]
+
+
+class FirstModel:
+    """Encodes claims and passages; the model is loaded when it is first asked."""
+
+    def __init__(self, model: ModelSettings) -> None:
+        self._settings = model
+
+    @cached_property
+    def _model(self) -> Embedder:
+        return load_embedder(self._settings)
+
+    @cached_property
+    def _tokenizer(self) -> EmbeddingTokenizer:
+        return load_tokenizer(self._settings)
+
+    @property
+    def fingerprint(self) -> str:
+        """Return what identifies the model."""
+        return model_fingerprint(self._settings)
+
+    def encode_queries(self, texts: list[str]) -> "NDArray[np.float32]":
+        """Return unit vectors, shape (len(texts), dimension)."""
+        return self._model.encode_queries(texts)
+
+    def encode_passages(self, texts: list[str]) -> "NDArray[np.float32]":
+        """Return unit vectors, shape (len(texts), dimension)."""
+        return self._model.encode_passages(texts)
+
+    def unknown_share(self, text: str) -> float:
+        """Return the share, 0 to 1, of tokens that the model does not know."""
+        return self._tokenizer.unknown_share(text)
+
+
+SUPPORTED_LABELS = frozenset({"SUPPORT", "ATTRIBUTABLE"})
+# Pieces of evidence are joined to passages of about the size that a namespace has: 200 tokens.
+_PASSAGE_CHARACTERS = 1000
+_HAN_CHARACTERS = 350
+_MOST_PASSAGES = 10  # verify.k of spec 000; the rest of longer evidence joins the last
+
+
+class _Line(BaseModel):
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    claim: str = Field(min_length=1)
+    evidence: Annotated[list[str], Field(min_length=1)]
+    label: str = Field(min_length=1)
+    id: str = ""
+    set: str = ""
+    source_doc: str = ""
+    language: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimRow:
+    """A claim with its evidence, as published."""
+
+    id: str
+    set: str
+    claim: str
+    evidence: tuple[str, ...]
+    label: str
+    source_doc: str
+    language: str
+
+    @property
+    def is_supported(self) -> bool:
+        """Say whether the evidence supports the whole claim (SUPPORT or ATTRIBUTABLE)."""
+        return self.label in SUPPORTED_LABELS
+
+
+def read_claims(file: Path) -> list[ClaimRow]:
+    """Return the rows of a file in their order.
+
+    Raises:
+        UsageError: names file and line of what is no such row.
+    """
+    form = "a row has claim (text), evidence (a list of texts) and label"
+    return [
+        ClaimRow(
+            found.id or f"{file.stem}-{number}", found.set or file.stem, found.claim,
+            tuple(found.evidence), found.label, found.source_doc or f"line {number}",
+            found.language,
+        )
+        for number, found in read_rows(file, _Line.model_validate, form)
+    ]  # fmt: skip
+
+
+def evidence_passages(evidence: Sequence[str]) -> tuple[PassageText, ...]:
+    """Return a row's evidence as passages with their sentences, in order, at most ten.
+
+    Neighbouring pieces are joined, as the sentences of a document are, up to the size of a
+    passage.
+    """
+    passages: list[list[str]] = [[]]
+    size = 0.0
+    for piece in evidence:
+        if not piece.strip():
+            continue
+        han = count_han(piece)
+        length = (len(piece) - han) / _PASSAGE_CHARACTERS + han / _HAN_CHARACTERS
+        if passages[-1] and size + length > 1 and len(passages) < _MOST_PASSAGES:
+            passages.append([])
+            size = 0.0
+        passages[-1].append(piece)
+        size += length
+    return tuple(_passage(pieces) for pieces in passages if pieces) or (PassageText("", ((0, 0),)),)
+
+
+def _passage(pieces: Sequence[str]) -> PassageText:
+    text = "\n".join(pieces)
+    breaks, at = [], 0
+    for piece in pieces:
+        at += len(piece) + 1
+        breaks.append(at)
+    spans = [s for s in split_sentences(text, breaks[:-1]) if text[slice(*s)].strip()]
+    return PassageText(text, tuple(spans) or ((0, len(text)),))
+
 
 # Of the calibration error: bins of equal width over 0 to 1 (Naeini et al., AAAI 2015).
 BINS = 10
