@@ -5,11 +5,11 @@ Each is an entry of `_SUMMARIES`, under its name in `PARSE_SUMMARIES`.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
 import dagster as dg
 
-from rag_assets.assets.options import OWNERS
-from rag_assets.assets.reporting import Metadata, sentence_list
+from rag_assets.assets.reporting import OWNERS, Metadata, sentence_list, table, warnings_metadata
 from rag_assets.briefing import write_briefs
 from rag_assets.parsing import write_quality_report
 from rag_assets.stages import PARSE_SUMMARIES
@@ -89,3 +89,45 @@ _SUMMARIES: Mapping[str, _Summary] = {
         _briefs,
     ),
 }
+
+
+def build_law_curation_asset(
+    workspace: Workspace, upstream: Sequence[dg.AssetKey]
+) -> dg.AssetsDefinition:
+    """Return the asset of a workspace; it depends on parse_reports of its namespaces of laws."""
+
+    @dg.asset(
+        key="law_curation",
+        deps=list(upstream),
+        group_name="workspace",
+        description="What to look at among laws: empty files, equal texts, superseded wordings, "
+        "files without articles, broken numbers, titles that are none; nothing is changed: "
+        "meta/law_curation/<namespace>.md.",
+        kinds={"file", "report"},
+        owners=OWNERS,
+        code_version="1",
+        backfill_policy=dg.BackfillPolicy.single_run(),
+    )
+    def law_curation(context: dg.AssetExecutionContext) -> dg.MaterializeResult[None]:
+        from rag_assets.statutes import write_curation_reports
+
+        today = datetime.now(UTC).date()
+        made = write_curation_reports(Workspace.open(workspace.root), today)
+        rows = [
+            (one.namespace, str(kind), rule, count)
+            for one in made.curations
+            for kind, rules in one.counts.items()
+            for rule, count in rules.items()
+        ]
+        for sentence in made.left_out:
+            context.log.warning(sentence)
+        return dg.MaterializeResult(
+            metadata={
+                "files": sum(one.files for one in made.curations),
+                "flagged": sum(one.flagged for one in made.curations),
+                "findings": table(("namespace", "kind", "rule", "findings"), rows),
+                **warnings_metadata(made.left_out),
+            }
+        )
+
+    return law_curation
