@@ -11,7 +11,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from rag_assets.law import LawNames, own_name
-from rag_assets.law.repeals import StatedRepeal
+from rag_assets.law.metadata import StatedRepeal
 from rag_assets.law.versions import LAWS_KEY, Judged, Standing, Wording, judge_wordings
 from rag_assets.model import Article
 from rag_assets.retrieval.hits import LAW_COLUMNS, Hit, LawMark, articles_of

@@ -180,6 +180,6 @@ __getattr__ = lazy_names(
         "SIDECAR_SUFFIX": "sidecar:SUFFIX",
         "WORKSPACE_MARKER": "layout:MARKER",
         "check_namespace_name": "naming",
-        "read_secret": "secrets",
+        "read_secret": "environment_file",
     },
 )
