@@ -24,7 +24,7 @@ STARTING = {
     "deploy/one_machine.py": 2,
     "rag_assets/local_models/fetching.py": 1,
     "rag_assets/parsing/pool.py": 1,
-    "rag_assets/running/code_server.py": 1,
+    "rag_assets/running/serving.py": 1,
 }
 _STARTS = {
     "subprocess": {"Popen", "run", "call", "check_call", "check_output", "getoutput"},

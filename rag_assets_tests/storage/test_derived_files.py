@@ -68,11 +68,11 @@ OWNERS = {
         "publishing/gc.py:collect_garbage",
         "tracing/chain.py:_hash_of",
         "tracing/chain.py:changed_output",
-        "tracing/health_outputs.py",
+        "tracing/health.py",
     },
     "readable folders, which a person opens": {
         "publishing/export.py",
-        "tracing/knowledge_export.py",
+        "tracing/knowledge_views.py",
     },
     "a person's outputs or questions": {
         "evidence/asking.py:ask",
@@ -85,7 +85,6 @@ OWNERS = {
         "statutes/sampling.py:copy_sample",
         "evidence/pictures.py",
         "knowledge/adding.py",
-        "knowledge/fetching.py",
         "parsing/mineru.py",
         "parsing/mineru_service.py",
         "parsing/pdf/printed.py:draw_in_worker",
@@ -105,7 +104,7 @@ OWNERS = {
         "reviewing/reviews.py:_stamp",
         "reviewing/reviews.py:open",
         "sensors/workspace.py",
-        "tracing/finding.py",
+        "tracing/chain.py",
     },
     "a person's questions": {
         "evidence/question.py",
@@ -152,9 +151,9 @@ OWNERS = {
         "lab/showing.py",
         "lab/store.py",
         "lab/trace.py",
-        "tracing/laboratory_tables.py",
-        "tracing/recipes.py",
-        "running/laboratories.py",
+        "tracing/querying.py",
+        "tracing/chain.py",
+        "running/recording.py",
     },
     "a person's requests for recipes": {
         "sensors/lab.py",
@@ -169,10 +168,8 @@ OWNERS = {
         "parsing/worker.py:__init__",
         "parsing/worker.py:_limit_memory",
         "running/attended.py",
-        "running/code_server.py",
-        "running/database.py",
-        "running/instance.py",
         "running/serving.py",
+        "running/instance.py",
     },
 }
 NOT_DERIVED = frozenset[str]().union(*OWNERS.values())
