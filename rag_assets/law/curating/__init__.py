@@ -6,19 +6,16 @@ Files go in one by one; what compares them keeps a card of each and no text.
 from collections.abc import Iterable
 from datetime import date
 
+from rag_assets.law.curating.comparing import COMPARING_RULES, LawCard, LibraryRule, make_card
 from rag_assets.law.curating.rules import (
     ARTICLE_RULES,
-    COMPARING_RULES,
     EMPTY_RULES,
     NUMBERING_RULES,
     TITLE_RULES,
     FileRule,
     Finding,
     FindingKind,
-    LawCard,
     LawFile,
-    LibraryRule,
-    make_card,
 )
 
 FILE_RULES = (*EMPTY_RULES, *ARTICLE_RULES, *NUMBERING_RULES, *TITLE_RULES)
