@@ -12,8 +12,8 @@ from rag_assets.auditing.claims import AssertionType, Wording, read_wording
 from rag_assets.cli.failing import ExplainedErrors
 from rag_assets.cli.measuring import finish, out_option
 from rag_assets.cli.progress import shown_progress
-from rag_assets.evaluation.json_rows import read_rows
 from rag_assets.evaluation.report import EvaluationReport, Figure, ReportTable, share
+from rag_assets.evaluation.sets import read_rows
 from rag_assets.model import Progress, UsageError, hash_fields
 
 # Labels that say a sentence is of a type, and those that say it is not. A conditionally causal

@@ -3,9 +3,9 @@
     python -m benchmarks.calibrate FILE [--scorer reader|llm] [--sources PLACE ...] [--dry-run]
 
 Asks the reader of `verify.scorer` about the sentences in FILE (drafts with known truth, as
-`rag eval claims` reads them). All figures come from folds over sources: a sentence is judged by a
-curve that saw no other sentence about the same source. What is kept holds for all workspaces of
-this machine (`rag_assets.judging.keep_fit`). With `--sources` (folders or archives that hold the
+`benchmarks.eval_claims` reads them). All figures come from folds over sources: a sentence is judged
+by a curve that saw no other sentence about the same source. What is kept holds for all workspaces
+of this machine (`rag_assets.judging.keep_fit`). With `--sources` (folders or archives that hold the
 cited files) the reader sees what an audit finds in them, without it the quotations that decide.
 """
 
@@ -19,12 +19,10 @@ from typing import Literal, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_assets.evaluation import EvaluationReport, with_scorer
-from rag_assets.evaluation.claims_rows import evidence_passages
-from rag_assets.evaluation.drafts_rows import DraftRow, read_draft_rows
-from rag_assets.evaluation.drafts_sources import read_sources
+from benchmarks.evaluating.claims import evidence_passages, open_scorer, with_scorer
+from benchmarks.evaluating.drafts import DraftRow, read_draft_rows, read_sources
+from rag_assets.evaluation import EvaluationReport
 from rag_assets.evaluation.report import ReportTable, settings_digest
-from rag_assets.evaluation.scorers import open_scorer
 from rag_assets.finding import EvidenceFinder, OpenDocument
 from rag_assets.judging import PassageText
 from rag_assets.judging.readers import ReaderFit, StatementReader, keep_fit, probability_of

@@ -23,15 +23,18 @@ from dataclasses import replace
 from pathlib import Path
 
 from rag_assets.chunking import chunk_document
-from rag_assets.editing.folding import Cut, Folder, Piece, fold
-from rag_assets.editing.operations import (
+from rag_assets.editing.folding import (
+    Cut,
+    Folder,
     Kind,
     Numbered,
     Operation,
     ParentTarget,
+    Piece,
     Target,
+    fold,
+    visible,
 )
-from rag_assets.editing.prints import visible
 from rag_assets.embedding import joint_tokenizer
 from rag_assets.model import Chunk, Parent, ParseFailure
 from rag_assets.previewing import PreviewSource

@@ -28,9 +28,9 @@ import numpy as np
 import yaml
 from numpy.typing import NDArray
 
-from rag_assets.evaluation.asking import Latency, encode_questions
-from rag_assets.evaluation.retrieval_metrics import ndcg_at
-from rag_assets.evaluation.retrieval_rows import find_sets, read_retrieval_set
+from rag_assets.evaluation.metrics import ndcg_at
+from rag_assets.evaluation.retrieval import Latency, encode_questions
+from rag_assets.evaluation.sets import find_sets, read_retrieval_set
 from rag_assets.evaluation.workspaces import (
     MadeFile,
     built_workspace,

@@ -31,10 +31,9 @@ from unittest.mock import patch
 
 import pyarrow as pa
 
-from rag_assets.evaluation.asking import Latency, encode_questions
-from rag_assets.evaluation.bootstrap import difference_interval
-from rag_assets.evaluation.retrieval_metrics import ndcg_at
-from rag_assets.evaluation.retrieval_rows import RetrievalSet, read_retrieval_set
+from rag_assets.evaluation.metrics import difference_interval, ndcg_at
+from rag_assets.evaluation.retrieval import Latency, encode_questions
+from rag_assets.evaluation.sets import RetrievalSet, read_retrieval_set
 from rag_assets.evaluation.workspaces import (
     BuiltWorkspace,
     MadeFile,

@@ -1,4 +1,4 @@
-"""The drafts with known truth and the documents that they cite, as `rag eval claims` reads them."""
+"""The drafts with known truth and the documents that they cite, as `eval_claims` reads them."""
 
 import json
 import os
@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from benchmarks.evaluating import drafts as drafts_rows
+from benchmarks.evaluating.drafts import FOUND, GROUPS, bare, read_sources, sources_beside
 from rag_assets.auditing import Passage
-from rag_assets.evaluation import drafts_rows
-from rag_assets.evaluation.drafts_rows import FOUND, GROUPS, bare
-from rag_assets.evaluation.drafts_sources import read_sources, sources_beside
 from rag_assets.workspace import shipped_settings
 
 __all__ = [

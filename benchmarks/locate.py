@@ -14,8 +14,8 @@ import click
 from rag_assets.cli.failing import ExplainedErrors
 from rag_assets.cli.measuring import finish, out_option
 from rag_assets.cli.progress import shown_progress
-from rag_assets.evaluation.json_rows import read_rows
 from rag_assets.evaluation.report import EvaluationReport, Figure, ReportTable
+from rag_assets.evaluation.sets import read_rows
 from rag_assets.finding import EvidenceFinder
 from rag_assets.model import Progress, UsageError
 

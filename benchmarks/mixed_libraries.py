@@ -18,8 +18,8 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from rag_assets.evaluation.asking import Latency, encode_questions
-from rag_assets.evaluation.retrieval_rows import RetrievalSet, read_retrieval_set
+from rag_assets.evaluation.retrieval import Latency, encode_questions
+from rag_assets.evaluation.sets import RetrievalSet, read_retrieval_set
 from rag_assets.evaluation.workspaces import (
     MadeFile,
     built_workspace,

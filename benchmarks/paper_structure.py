@@ -16,7 +16,7 @@ from typing import Any
 
 from rag_assets.chunking import chunk_document
 from rag_assets.embedding import load_tokenizer
-from rag_assets.evaluation.cuts import CutText, describe_cuts, sentence_spans
+from rag_assets.evaluation.knowledge_evaluator import CutText, describe_cuts, sentence_spans
 from rag_assets.model import Chunk, ParsedDocument, ParseFailure
 from rag_assets.parsing import ParseHints, parse_document
 from rag_assets.workspace import shipped_settings

@@ -24,7 +24,7 @@ import re
 from collections import Counter
 from pathlib import Path
 
-from rag_assets.evaluation.drafts_sources import read_sources
+from benchmarks.evaluating.drafts import read_sources
 from rag_assets.finding import read_sentences
 from rag_assets.judging import find_frame
 from rag_assets.judging.facts import RULES, check_facts

@@ -6,8 +6,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+from rag_assets.chunking.rows import oversized_chunks, uncovered_parents
 from rag_assets.chunking.stage import refresh_chunks, refresh_parents
-from rag_assets.chunking.verifying import oversized_chunks, uncovered_parents
 from rag_assets.embedding import embedding_models, joint_tokenizer
 from rag_assets.embedding.bert import BertEmbedder
 from rag_assets.embedding.stage import refresh_embeddings

@@ -14,7 +14,6 @@ import click
 from rag_assets.cli.failing import ExplainedErrors
 from rag_assets.cli.measuring import config_option, finish, out_option
 from rag_assets.cli.progress import shown_progress
-from rag_assets.evaluation.json_rows import read_rows
 from rag_assets.evaluation.report import (
     EvaluationReport,
     Figure,
@@ -22,6 +21,7 @@ from rag_assets.evaluation.report import (
     settings_digest,
     share,
 )
+from rag_assets.evaluation.sets import read_rows
 from rag_assets.model import ParseReport, Progress, UsageError
 from rag_assets.parsing import (
     PARSE_REASONS,

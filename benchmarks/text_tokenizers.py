@@ -35,8 +35,8 @@ from lance.query import (
     Occur,
 )
 
-from rag_assets.evaluation.retrieval_metrics import ndcg_at
-from rag_assets.evaluation.retrieval_rows import RetrievalSet, find_sets, read_retrieval_set
+from rag_assets.evaluation.metrics import ndcg_at
+from rag_assets.evaluation.sets import RetrievalSet, find_sets, read_retrieval_set
 from rag_assets.publishing.schemas import search_schema
 from rag_assets.publishing.search import SearchTable
 from rag_assets.publishing.search_table import TEXT_INDEX, write_search_table

@@ -8,7 +8,7 @@ from hypothesis import settings
 
 from rag_assets.local_models import CACHE_VARIABLE, default_folder
 from rag_assets.parsing import pool
-from rag_assets.workspace import secrets
+from rag_assets.workspace import environment_file
 from rag_assets_tests.laws.driver import InProcessWorker
 from rag_assets_tests.storage.object_servers import seaweedfs_server, store_url  # noqa: F401
 
@@ -33,7 +33,7 @@ settings.load_profile("whatever-the-clock")
 @pytest.fixture(autouse=True)
 def _no_workspace_is_chosen(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let no test read the `.env` of a workspace that an earlier one worked on."""
-    monkeypatch.setattr(secrets._Chosen, "workspace", None)
+    monkeypatch.setattr(environment_file._Chosen, "workspace", None)
 
 
 @pytest.fixture(scope="session", autouse=True)

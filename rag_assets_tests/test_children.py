@@ -13,7 +13,7 @@ from rag_assets.local_models import ModelPart
 from rag_assets.local_models.fetching import download_wheel
 from rag_assets.model import ServiceError
 from rag_assets.parsing.worker_process import WorkerProcess
-from rag_assets.running.code_server import start_module
+from rag_assets.running.serving import start_module
 from rag_assets_tests.parsing.conftest import make_settings
 from rag_assets_tests.shadows import imported_from, plant_shadows
 
@@ -24,7 +24,7 @@ STARTING = {
     "deploy/one_machine.py": 2,
     "rag_assets/local_models/fetching.py": 1,
     "rag_assets/parsing/worker_process.py": 1,
-    "rag_assets/running/code_server.py": 1,
+    "rag_assets/running/serving.py": 1,
 }
 _STARTS = {
     "subprocess": {"Popen", "run", "call", "check_call", "check_output", "getoutput"},

@@ -25,7 +25,7 @@ from rag_assets.embedding import (
     joint_tokenizer,
     load_query_encoder,
 )
-from rag_assets.evaluation.cuts import (
+from rag_assets.evaluation.knowledge_evaluator import (
     CutText,
     Span,
     describe_cuts,

@@ -8,7 +8,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rag_assets.evaluation.cuts import Span, total, union
+from rag_assets.evaluation.knowledge_evaluator import Span, total, union
 from rag_assets.evaluation.report import share
 
 

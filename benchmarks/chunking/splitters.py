@@ -7,7 +7,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 
-from rag_assets.evaluation.cuts import Span
+from rag_assets.evaluation.knowledge_evaluator import Span
 
 # Defaults of LangChain's RecursiveCharacterTextSplitter; the empty one cuts between characters.
 _SEPARATORS = ("\n\n", "\n", " ", "")

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.headings.rows import FoundHeading, HeadingRow, Reading
-from rag_assets.evaluation.json_rows import read_lines
+from rag_assets.evaluation.sets import read_lines
 from rag_assets.model import ParsedDocument, ParseFailure, UsageError
 from rag_assets.parsing import ParseHints, parse_document
 from rag_assets.workspace import Settings

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from rag_assets.evaluation.json_rows import read_rows
+from rag_assets.evaluation.sets import read_rows
 from rag_assets.model import UsageError
 
 

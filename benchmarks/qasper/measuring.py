@@ -5,18 +5,18 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from rag_assets.evaluation.asking import Latency, encode_questions, part_names, search_parts
-from rag_assets.evaluation.bootstrap import Interval, difference_interval, mean_intervals
-from rag_assets.evaluation.paper_rows import (
+from benchmarks.evaluating.agent import (
+    AnnotatedQuestion,
     Paper,
-    PaperQuestion,
     WrittenPaper,
     read_papers,
+    score_paragraphs,
     scored_questions,
     write_paper,
 )
-from rag_assets.evaluation.paragraphs import score_paragraphs
+from rag_assets.evaluation.metrics import Interval, difference_interval, mean_intervals
 from rag_assets.evaluation.report import EvaluationReport, Figure, ReportTable, settings_digest
+from rag_assets.evaluation.retrieval import Latency, encode_questions, part_names, search_parts
 from rag_assets.evaluation.workspaces import BuiltWorkspace, MadeFile, built_workspace
 from rag_assets.model import Progress, UsageError
 from rag_assets.retrieval.filters import SearchFilters
@@ -42,7 +42,7 @@ class _Asked:
 
     paper: Paper
     written: WrittenPaper
-    question: PaperQuestion
+    question: AnnotatedQuestion
 
     @property
     def key(self) -> str:

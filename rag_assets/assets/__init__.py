@@ -1,4 +1,4 @@
-"""One module a stage. An asset gathers inputs, calls one function, reports."""
+"""The assets: each gathers inputs, calls one function, reports."""
 
 from collections.abc import Callable, Sequence
 from importlib import import_module
@@ -6,22 +6,17 @@ from typing import TYPE_CHECKING
 
 from rag_assets.assets.audits import DRAFTS, build_audit_assets, metadata_of_audit
 from rag_assets.assets.engine import ENGINE, EngineResource
-from rag_assets.assets.evaluation_sets import EVALUATION_SETS, build_evaluation_sets_asset
+from rag_assets.assets.evaluations import (
+    EVALUATION_SETS,
+    build_evaluation_sets_asset,
+    build_retrieval_evaluations_asset,
+)
 from rag_assets.assets.lab_runs import (
     build_lab_assets,
     build_lab_checks,
     opened_lab,
     record_laboratory,
 )
-from rag_assets.assets.law_curation import build_law_curation_asset
-from rag_assets.assets.options import (
-    REASON_TAG,
-    REHASH_TAG,
-    RETRY_TAG,
-    STATE_TAG,
-    progress_reporter,
-)
-from rag_assets.assets.parse_summaries import build_parse_summary_assets
 from rag_assets.assets.questions import (
     QUESTIONS,
     assets_of_question,
@@ -29,7 +24,14 @@ from rag_assets.assets.questions import (
     record_noted,
     register_questions,
 )
-from rag_assets.assets.retrieval_evaluations import build_retrieval_evaluations_asset
+from rag_assets.assets.reporting import (
+    REASON_TAG,
+    REHASH_TAG,
+    RETRY_TAG,
+    STATE_TAG,
+    progress_reporter,
+)
+from rag_assets.assets.summaries import build_law_curation_asset, build_parse_summary_assets
 from rag_assets.stages import stage_names, switched_on
 
 if TYPE_CHECKING:
@@ -40,7 +42,12 @@ if TYPE_CHECKING:
 
 def build_namespace_assets(namespace: "Namespace") -> "Sequence[dg.AssetsDefinition]":
     """Return the assets of one namespace in the order in which data flows."""
-    return [_builder(name)(namespace) for name in switched_on(stage_names(), namespace.settings)]
+    from rag_assets.assets.stage import build_partitioned_asset
+
+    return [
+        build_partitioned_asset(namespace, name) or _builder(name)(namespace)
+        for name in switched_on(stage_names(), namespace.settings)
+    ]
 
 
 def _builder(stage: str) -> "Callable[[Namespace], dg.AssetsDefinition]":

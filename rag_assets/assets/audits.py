@@ -7,15 +7,111 @@ from typing import TYPE_CHECKING, Any
 
 import dagster as dg
 
-from rag_assets.assets.citation_audits import citations_metadata
-from rag_assets.assets.claim_audits import claims_metadata
-from rag_assets.assets.options import OWNERS, progress_reporter, signed_work
-from rag_assets.assets.reporting import Metadata, copies_metadata
+from rag_assets.assets.reporting import (
+    OWNERS,
+    Metadata,
+    copies_metadata,
+    lineage_metadata,
+    progress_reporter,
+    signed_work,
+    table,
+    text_preview,
+)
 from rag_assets.workspace import Workspace
 
-# Every run loads this module, few audit: what audits is imported where it is used.
 if TYPE_CHECKING:
-    from rag_assets.auditing import AuditKind, AuditOutcome
+    from rag_assets.auditing import AuditKind, AuditOutcome, CitationAudit
+    from rag_assets.auditing.claims import ClaimAudit
+
+
+def citations_metadata(workspace: Workspace, outcome: "AuditOutcome[CitationAudit]") -> Metadata:
+    """Return what the UI shows of an audit."""
+    from rag_assets.judging import show_score
+
+    audit = outcome.audit
+    return {
+        "draft": audit.draft_name,
+        **{str(status): count for status, count in audit.counts.items()},
+        "seconds": round(outcome.seconds, 3),
+        "judged now": outcome.judged,
+        "is new": outcome.is_new,
+        "file": dg.MetadataValue.path(str(outcome.markdown)),
+        "page": dg.MetadataValue.path(str(outcome.html)),
+        "table": table(
+            ("row", "line", "sentence", "cites", "verdict", "score", "where", "reason"),
+            (
+                (
+                    row.number,
+                    row.line,
+                    row.claim[:200],
+                    row.doc_uid,
+                    row.status,
+                    "" if row.score is None else show_score(row.score),
+                    row.locator or "",
+                    row.reason,
+                )
+                for row in audit.by_urgency
+            ),
+        ),
+        **lineage_metadata(
+            workspace,
+            (
+                (row.namespace, row.doc_uid, row.content_version, str(row.number))
+                for row in audit.rows
+            ),
+        ),
+        "preview": text_preview(outcome.markdown.read_text(encoding="utf-8")[:8000]),
+        "publications": ", ".join(f"{n}/{p}" for n, p in audit.publications.items()),
+        "digest": audit.audit_id,
+    }
+
+
+def claims_metadata(workspace: Workspace, outcome: "AuditOutcome[ClaimAudit]") -> Metadata:
+    """Return what the UI shows of a claim audit."""
+    audit = outcome.audit
+    return {
+        "draft": audit.draft_name,
+        **{str(status): count for status, count in audit.counts.items()},
+        "seconds": round(outcome.seconds, 3),
+        "searched": audit.searched_now,
+        "judged": audit.judged_now,
+        "is new": outcome.is_new,
+        "file": dg.MetadataValue.path(str(outcome.markdown)),
+        "page": dg.MetadataValue.path(str(outcome.html)),
+        "table": table(
+            ("claim_id", "line", "claim", "type", "status", "reason"),
+            (
+                (
+                    row.claim_id,
+                    row.line,
+                    row.claim_text[:200],
+                    row.claim_type,
+                    row.status,
+                    row.reason,
+                )
+                for row in audit.by_urgency
+            ),
+        ),
+        **lineage_metadata(
+            workspace,
+            (
+                (
+                    link.verdict.namespace,
+                    link.verdict.doc_uid,
+                    link.verdict.content_version,
+                    row.claim_id,
+                )
+                for row in audit.rows
+                for link in row.linked_evidence
+            ),
+        ),
+        "preview": text_preview(outcome.markdown.read_text(encoding="utf-8")[:8000]),
+        "publications": ", ".join(f"{n}/{p}" for n, p in audit.publications.items()),
+        "digest": audit.audit_id,
+    }
+
+
+# Every run loads this module, few audit: what audits is imported where it is used.
 
 DRAFTS = dg.DynamicPartitionsDefinition(name="drafts")
 

@@ -2,8 +2,8 @@
 
 import dagster as dg
 
-from rag_assets.assets.options import OWNERS, progress_reporter, publishers, signed_work
-from rag_assets.assets.options import reopen_namespace as reopen
+from rag_assets.assets.reporting import OWNERS, progress_reporter, publishers, signed_work
+from rag_assets.assets.reporting import reopen_namespace as reopen
 from rag_assets.assets.stage import stage_before
 from rag_assets.embedding import embedding_models
 from rag_assets.evidence import mark_retired

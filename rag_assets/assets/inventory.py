@@ -2,14 +2,18 @@
 
 import dagster as dg
 
-from rag_assets.assets.options import OWNERS, REHASH_TAG, flag, progress_reporter, rest_seconds
-from rag_assets.assets.options import reopen_namespace as reopen
 from rag_assets.assets.reporting import (
+    OWNERS,
+    REHASH_TAG,
     bullet_list,
     document_table,
+    flag,
+    progress_reporter,
+    rest_seconds,
     sentence_list,
     warnings_metadata,
 )
+from rag_assets.assets.reporting import reopen_namespace as reopen
 from rag_assets.model import DocumentStatus
 from rag_assets.model.markdown import code_span, escape_prose
 from rag_assets.workspace import (

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 
 import dagster as dg
 
-from rag_assets.assets.options import OWNERS
-from rag_assets.assets.reporting import Metadata, table, text_preview
+from rag_assets.assets.reporting import OWNERS, Metadata, table, text_preview
 from rag_assets.checks import judge, record_check
 from rag_assets.model import UsageError
 from rag_assets.workspace import Workspace

@@ -8,19 +8,127 @@ from typing import TYPE_CHECKING, Any
 
 import dagster as dg
 
-from rag_assets.assets.agent_answers import answer_metadata
-from rag_assets.assets.evidence_packs import pack_metadata
-from rag_assets.assets.options import OWNERS, signed_work
-from rag_assets.assets.reporting import Metadata
+from rag_assets.assets.reporting import (
+    OWNERS,
+    Metadata,
+    lineage_metadata,
+    signed_work,
+    table,
+    text_preview,
+)
 from rag_assets.checks import check_answers, check_packs, make_first_checks
-from rag_assets.evidence import SavedQuestion, ask, noted_packs, readable_questions
+from rag_assets.evidence import AskOutcome, SavedQuestion, ask, noted_packs, readable_questions
 from rag_assets.model import UsageError
 from rag_assets.workspace import Workspace
 
-# Every run loads this module, few search or answer: what does is imported where it is used.
 if TYPE_CHECKING:
+    from rag_assets.agents import CheckedStatement
+    from rag_assets.answering import Answer, AnswerOutcome
     from rag_assets.evidence.question import Wanted
     from rag_assets.retrieval import OpenedLibrary
+
+
+def pack_metadata(workspace: Workspace, outcome: AskOutcome) -> Metadata:
+    """Return what the UI shows of a pack."""
+    pack = outcome.pack
+    return {
+        "question": pack.question,
+        "documents": len(pack.doc_uids),
+        "items": len(pack.items),
+        "seconds": round(outcome.seconds, 3),
+        "is new": outcome.is_new,
+        "mode": pack.mode,
+        "locator quality": ", ".join(f"{n} {c}" for n, c in pack.locator_quality.items()),
+        "file": dg.MetadataValue.path(str(outcome.markdown)),
+        **(
+            {
+                "page": dg.MetadataValue.path(str(outcome.html)),
+                "page in a browser": dg.MetadataValue.url(outcome.html.absolute().as_uri()),
+            }
+            if outcome.html
+            else {}
+        ),
+        "table": table(
+            ("rank", "doc_uid", "where", "quote"),
+            ((i.rank, i.doc_uid, i.locator, i.shown_quote) for i in pack.items),
+        ),
+        **lineage_metadata(
+            workspace,
+            (
+                (source.namespace, source.doc_uid, source.content_hash, str(rank))
+                for source in pack.sources
+                for rank in source.ranks
+            ),
+        ),
+        "preview": text_preview(outcome.markdown.read_text(encoding="utf-8")[:6000]),
+        "publications": ", ".join(f"{n}/{p}" for n, p in pack.publications.items()),
+        "digest": pack.query_id,
+    }
+
+
+def answer_metadata(workspace: Workspace, outcome: "AnswerOutcome") -> Metadata:
+    """Return what the UI shows of an answer."""
+    from rag_assets.answering import render_short
+
+    answer = outcome.answer
+    trace = answer.trace
+    return {
+        "question": answer.question,
+        "kept statements": len(answer.statements),
+        "set apart": len(answer.unsupported),
+        "answer": dg.MetadataValue.md(render_short(answer)),
+        "policy": str(trace.policy["name"]),
+        "language model": _model(answer),
+        "steps": len(trace.steps),
+        "ended by": trace.ended_by,
+        "model calls": trace.calls,
+        "tokens": trace.tokens,
+        "sentences checked by": answer.reader.name,
+        "seconds": round(outcome.seconds, 3),
+        "is new": outcome.is_new,
+        "file": dg.MetadataValue.path(str(outcome.markdown)),
+        **_statements("kept", answer.statements),
+        **_statements("not supported by what was found", answer.unsupported),
+        "what was done": table(
+            ("step", "by", "action", "thought"),
+            ((s.number, s.by, s.action or "none", s.thought or s.note or "") for s in trace.steps),
+        ),
+        **lineage_metadata(
+            workspace,
+            (
+                (source.namespace, source.doc_uid, source.content_hash, alias)
+                for source in outcome.sources
+                for alias in source.aliases
+            ),
+        ),
+        "publications": ", ".join(f"{n}/{p}" for n, p in answer.publications.items()),
+        "digest": answer.answer_id,
+    }
+
+
+def _model(answer: "Answer") -> str:
+    by = "rules, from what the sources say" if answer.is_quoted else answer.trace.answered_by
+    return f"{answer.trace.policy['name']}; answered by {by}"
+
+
+def _statements(name: str, statements: "tuple[CheckedStatement, ...]") -> Metadata:
+    if not statements:
+        return {}
+    rows = (
+        (
+            one.number,
+            one.text[:200],
+            one.quote.doc_uid if one.quote else "",
+            one.quote.place if one.quote else "",
+            one.quote.text if one.quote else "",
+            one.reason,
+        )
+        for one in statements
+    )
+    return {name: table(("number", "statement", "doc_uid", "where", "quote", "why"), rows)}
+
+
+# Every run loads this module, few search or answer: what does is imported where it is used.
 
 _log = logging.getLogger(__name__)
 

@@ -5,16 +5,93 @@ and texts, which others wrote, stand in cells of a table, which are plain, or ar
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 import dagster as dg
 
-from rag_assets.model import DocumentStatus, StageOutcome, count_of
+from rag_assets import __version__
+from rag_assets.model import ConfigurationError, DocumentStatus, Progress, StageOutcome, count_of
 from rag_assets.model.markdown import code_span, escape_inline, fence
-from rag_assets.workspace import Workspace
+from rag_assets.stages import partitioned, way_to
+from rag_assets.storage import Maker, working_as
+from rag_assets.workspace import (
+    Inventory,
+    Namespace,
+    Workspace,
+    config_hash,
+    configuration_digest,
+    read_inventory,
+)
+
+# Run tags; the sensors and the commands set them, a person may in the launchpad.
+REHASH_TAG = "rag/rehash"
+RETRY_TAG = "rag/retry"
+STATE_TAG = "rag/state"
+REASON_TAG = "rag/reason"
+
+# Set by a command that shows progress on a terminal; runs of the daemon have none.
+progress_reporter: ContextVar[Progress | None] = ContextVar("progress_reporter", default=None)
+
+OWNERS = ["team:library"]
+
+# The pool of steps that hold a model to encode with. How many may run at a time is the instance's
+# to say (`configs/dagster-team.yaml`); one that says nothing lets all run.
+ENCODERS = "encoders"
+
+
+def publishers(namespace: str) -> str:
+    """Return the pool of the steps that publish a namespace: limited to one, it has one builder."""
+    return f"publish/{namespace}"
+
+
+def reopen_namespace(workspace: Workspace, name: str, hex_digits: int) -> Namespace:
+    """Return the namespace with its settings of this moment, not of when the code was loaded.
+
+    Raises:
+        ConfigurationError: its partitions are no longer those that Dagster knows.
+    """
+    namespace = Workspace.open(workspace.root).namespace(name)
+    if namespace.settings.hex_digits != hex_digits:
+        raise ConfigurationError(
+            f"{workspace.namespace_file(name)}: 'hex_digits' is now "
+            f"{namespace.settings.hex_digits}, but the assets were loaded with {hex_digits}. "
+            "Reload the code location (Deployment page of the UI) or restart `dagster dev`."
+        )
+    return namespace
+
+
+@contextmanager
+def signed_work(
+    context: dg.AssetExecutionContext, place: Namespace | Workspace, code_version: str
+) -> Iterator[None]:
+    """Sign what is stored inside the block with run, code version and configuration.
+
+    Args:
+        place: whose configuration the work follows.
+    """
+    digest = configuration_digest(place) if isinstance(place, Namespace) else config_hash(place)
+    with working_as(Maker(context.run_id, code_version, digest, __version__)):
+        yield
+
+
+def flag(context: dg.AssetExecutionContext, tag: str) -> bool:
+    """Say whether a run was started with a tag set to `true`."""
+    return context.run.tags.get(tag) == "true"
+
+
+def rest_seconds(context: dg.AssetExecutionContext, namespace: Namespace) -> float | None:
+    """Return how long a file must have been still, in runs that a sensor asked for.
+
+    A command takes what is there now, a sensor only what nobody is copying any more.
+    """
+    is_of_sensor = STATE_TAG in context.run.tags
+    return namespace.settings.sensors.rest_seconds if is_of_sensor else None
+
 
 # Rows of a table in the UI; more make its pages slow, and `rag documents` lists them all.
 _MOST_ROWS = 100
@@ -179,3 +256,54 @@ def report_partitions(
                 context.log.warning(f"{document.name}: {document.status}: {document.reason}")
     computed = sum(outcome.computed for outcome in outcomes.values())
     context.log.info(f"{computed} documents computed in {len(outcomes)} partitions")
+
+
+# Documents listed; more make the page slow, and `rag trace` lists them all.
+_MOST_DOCUMENTS = 100
+
+Cited = tuple[str | None, str, str | None, str]
+"""Namespace, doc_uid, SHA-256 of the document's bytes and how the output calls the row; None
+where a citation could not be resolved."""
+
+
+def lineage_metadata(workspace: Workspace, cited: Iterable[Cited]) -> Metadata:
+    """Return the metadata `lineage`: each cited document, links to its stages, and its files."""
+    rows: dict[tuple[str, str, str], list[str]] = {}
+    for namespace, uid, content, row in cited:
+        if namespace is not None and content is not None:
+            rows.setdefault((namespace, uid, content), []).append(row)
+    if not rows:
+        return {}
+    shown = list(rows.items())[:_MOST_DOCUMENTS]
+    inventories = {
+        name: read_inventory(workspace.namespace(name))
+        for name in {name for (name, *_), _ in shown}
+    }
+    lines = [
+        f"{code_span(uid)} (rows {escape_inline(', '.join(labels), opens=False)}): "
+        f"{_links(workspace, namespace, content)} ← "
+        f"{_files(inventories[namespace], content)}, SHA-256 {code_span(content[:16])}"
+        for (namespace, uid, content), labels in shown
+    ]
+    if len(rows) > len(shown):
+        lines.append(f"… and {len(rows) - len(shown)} more documents: `rag trace`")
+    return {"lineage": dg.MetadataValue.md(bullet_list(lines))}
+
+
+def _files(inventory: Inventory | None, content: str) -> str:
+    found = inventory.contents.get(content) if inventory else None
+    if found is None:
+        return "bytes that raw/ does not hold any more"
+    return ", ".join(code_span(source.source_uri) for source in found.sources)
+
+
+def _links(workspace: Workspace, namespace: str, content: str) -> str:
+    key = workspace.namespace(namespace).partition_of(content)
+    between = [
+        f"[{stage} {key}](/assets/{namespace}/{stage}?view=partitions&partition={key})"
+        for stage in reversed(partitioned(way_to("chunks")))
+    ]
+    first, last = (
+        f"[{stage}](/assets/{namespace}/{stage})" for stage in ("search_index", "inventory")
+    )
+    return " ← ".join((first, *between, last))

@@ -2,14 +2,17 @@
 
 import dagster as dg
 
-from rag_assets.assets.options import OWNERS, progress_reporter, publishers, signed_work
-from rag_assets.assets.options import reopen_namespace as reopen
 from rag_assets.assets.reporting import (
+    OWNERS,
     bullet_list,
     document_table,
+    progress_reporter,
+    publishers,
     sentence_list,
+    signed_work,
     warnings_metadata,
 )
+from rag_assets.assets.reporting import reopen_namespace as reopen
 from rag_assets.assets.stage import stage_before
 from rag_assets.embedding import embedding_models
 from rag_assets.evidence import mark_retired

@@ -1,4 +1,4 @@
-"""The frame of a stage that is partitioned by content hash; each stage has a module of its own."""
+"""The assets of the stages that are partitioned by content hash: one frame, one entry a stage."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -6,15 +6,29 @@ from dataclasses import dataclass
 import dagster as dg
 
 from rag_assets.assets.engine import ENGINE, EngineResource
-from rag_assets.assets.options import (
+from rag_assets.assets.reporting import (
+    ENCODERS,
     OWNERS,
+    RETRY_TAG,
+    flag,
     progress_reporter,
     reopen_namespace,
+    report_partitions,
     signed_work,
 )
-from rag_assets.assets.reporting import report_partitions
+from rag_assets.chunking import (
+    CHUNKING_VERSION,
+    PARENTS_VERSION,
+    refresh_chunks,
+    refresh_parents,
+)
+from rag_assets.editing import EDITING_VERSION, refresh_chunk_edits
+from rag_assets.embedding import embedding_models, joint_tokenizer
+from rag_assets.embedding.stage import EMBEDDING_VERSION, refresh_embeddings
+from rag_assets.graph import ENTITIES_VERSION, refresh_entities
 from rag_assets.model import Progress, StageOutcome
-from rag_assets.stages import read_by
+from rag_assets.parsing import STAGE_VERSION, refresh_parse_reports
+from rag_assets.stages import describe_raw_files, read_by
 from rag_assets.storage import Notify
 from rag_assets.workspace import Inventory, Namespace, require_inventory
 
@@ -99,3 +113,85 @@ def build_stage_asset(
         report_partitions(context, outcomes, told)
 
     return stage
+
+
+def _parse(call: StageCall) -> dict[str, StageOutcome]:
+    with call.engine.opened(call.namespace) as engine:
+        return refresh_parse_reports(
+            call.namespace, call.inventory, call.partitions, call.notify,
+            retry=flag(call.context, RETRY_TAG), on_progress=call.on_progress, execution=engine,
+        )  # fmt: skip
+
+
+def _embed(call: StageCall) -> dict[str, StageOutcome]:
+    with call.engine.opened(call.namespace) as engine:
+        return refresh_embeddings(
+            call.namespace, call.inventory, call.partitions,
+            embedding_models(call.namespace.settings.embed), call.notify,
+            on_progress=call.on_progress, execution=engine,
+        )  # fmt: skip
+
+
+def _cut(refresh: Callable[..., dict[str, StageOutcome]]) -> Work:
+    """Return the work of a stage that counts tokens as all models together do."""
+    return lambda call: refresh(
+        call.namespace, call.inventory, call.partitions,
+        joint_tokenizer(call.namespace.settings.embed), call.notify, on_progress=call.on_progress,
+    )  # fmt: skip
+
+
+_TABLE = {"python", "parquet"}
+# Stage → description, kinds, code version, work, pool, whether it gives jobs to an engine.
+_STAGES: dict[str, tuple[str, set[str], str, Work, str | None, bool]] = {
+    "raw_files": (
+        ("The files of raw/ whose content belongs to the partition. Their bytes stay in place."),
+        {"file"}, "1",
+        lambda call: describe_raw_files(call.namespace, call.inventory, call.partitions),
+        None, False,
+    ),
+    "parse_reports": (
+        ("For every document its clean text with pages and blocks, or the reason why there is "
+        "none. A document that fails harms no other."),
+        _TABLE, STAGE_VERSION, _parse, None, True,
+    ),
+    "parents": (
+        ("Pages, or sections where there are no pages. A sentence that runs over a page end "
+        "belongs whole to the page where it starts."),
+        _TABLE, str(PARENTS_VERSION), _cut(refresh_parents), None, False,
+    ),
+    "chunks": (
+        ("Whole sentences packed to about `chunk.target_tokens`, within one parent, with their "
+        "exact place in the text."),
+        _TABLE, str(CHUNKING_VERSION), _cut(refresh_chunks), None, False,
+    ),
+    "chunk_edits": (
+        ("Published edits of chunks (`rag draft`), applied anew wherever a document, its parse or "
+        "its cut has changed; what can be applied no more waits and is told."),
+        _TABLE, str(EDITING_VERSION), _cut(refresh_chunk_edits), None, False,
+    ),
+    "embeddings": (
+        ("A vector of each model for every chunk, looked up by what the model was given before it "
+        "is computed."),
+        _TABLE, str(EMBEDDING_VERSION), _embed, ENCODERS, True,
+    ),
+    "entities": (
+        ("What passages name (formulae, names, abbreviations, titles), found by rules: search goes "
+        "from what a question names to what stands beside it in a sentence."),
+        _TABLE, str(ENTITIES_VERSION),
+        lambda call: refresh_entities(
+            call.namespace, call.inventory, call.partitions, call.notify,
+            on_progress=call.on_progress,
+        ),
+        None, False,
+    ),
+}  # fmt: skip
+
+
+def build_partitioned_asset(declared: Namespace, name: str) -> dg.AssetsDefinition | None:
+    """Return the asset of a stage that the package knows as partitioned; None for another."""
+    if name not in _STAGES:
+        return None
+    description, kinds, version, work, pool, has_jobs = _STAGES[name]
+    return build_stage_asset(
+        declared, name, description, kinds, version, work, pool, has_jobs=has_jobs
+    )

@@ -1,7 +1,6 @@
 """Asset checks: thin, over statements that live with the capabilities."""
 
-from rag_assets.checks.namespace import build_namespace_checks, record_stale
-from rag_assets.checks.results import judge, record_check
+from rag_assets.checks.namespace import build_namespace_checks, judge, record_check, record_stale
 from rag_assets.checks.workspace import (
     build_evaluation_checks,
     build_workspace_checks,

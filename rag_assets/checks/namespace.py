@@ -1,16 +1,16 @@
 """Checks of a namespace. Each reads its whole state and is a statement that can fail."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any, NamedTuple
+from itertools import islice
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import dagster as dg
 
-from rag_assets.checks.laws import build_law_checks
-from rag_assets.checks.results import judge, record_check
 from rag_assets.chunking import oversized_chunks, uncovered_parents
 from rag_assets.embedding import joint_tokenizer, model_fingerprints
 from rag_assets.model import count_of
+from rag_assets.model.markdown import escape_inline
 from rag_assets.publishing import (
     citability_conflicts,
     describe_namespace,
@@ -19,6 +19,132 @@ from rag_assets.publishing import (
     uncitable_evidence,
 )
 from rag_assets.workspace import Namespace, Workspace, require_inventory
+
+if TYPE_CHECKING:
+    from rag_assets.retrieval.vaults import CutFaults
+# Sentences shown of a failed check; the rest is counted.
+_SHOWN = 50
+# Sentences in the check's own line.
+_TOLD = 3
+
+
+def judge(
+    sentences: Iterable[str],
+    severity: dg.AssetCheckSeverity = dg.AssetCheckSeverity.ERROR,
+    *,
+    passing: str | None = None,
+    shown: Mapping[str, Any] | None = None,
+) -> dg.AssetCheckResult:
+    """Return a check's result: passed where there is nothing to say.
+
+    Args:
+        passing: what is said then.
+        shown: metadata beside what was found.
+    """
+    iterator = iter(sentences)
+    found = list(islice(iterator, _SHOWN))
+    more = sum(1 for _ in iterator)
+    if not found:
+        # A number from the beginning, so that the UI plots how it went on.
+        return dg.AssetCheckResult(
+            passed=True,
+            severity=severity,
+            description=passing,
+            metadata={"count": 0, **(shown or {})},
+        )
+    total = len(found) + more
+    listed = "\n".join(f"- {escape_inline(sentence)}" for sentence in found)
+    told = _sentence(found, total)
+    return dg.AssetCheckResult(
+        passed=False,
+        severity=severity,
+        # The UI renders a description as Markdown; commands print what is told.
+        description=escape_inline(told),
+        metadata={
+            "told": told,
+            "count": total,
+            "found": dg.MetadataValue.md(listed + (f"\n- … and {more} more" if more else "")),
+            **(shown or {}),
+        },
+    )
+
+
+def _sentence(found: list[str], total: int) -> str:
+    """Return what is read without opening anything: the first findings, and how many there are."""
+    told = " · ".join(found[:_TOLD])
+    rest = f" · and {total - _TOLD} more, listed under 'found'" if total > _TOLD else ""
+    return told + rest
+
+
+def record_check(
+    instance: dg.DagsterInstance, asset: dg.AssetKey, name: str, result: dg.AssetCheckResult
+) -> None:
+    """Record a check's result without a run.
+
+    Where an asset was materialized without one its checks did not run either; the graph would draw
+    a green tick beside them all the same.
+    """
+    instance.report_runless_asset_event(
+        dg.AssetCheckEvaluation(
+            asset_key=asset,
+            check_name=name,
+            passed=result.passed,
+            severity=result.severity,
+            description=result.description,
+            metadata=result.metadata,
+        )
+    )
+
+
+def build_law_checks(
+    declared: Namespace, reopen: Callable[[], Namespace]
+) -> Sequence[dg.AssetChecksDefinition]:
+    """Return the checks of a namespace of laws; none of another one.
+
+    They stand behind the publication: whoever waits for it does not wait for them.
+
+    Args:
+        reopen: returns the namespace with its settings of this moment.
+    """
+    if declared.settings.chunk.mode != "law":
+        return []
+    index = dg.AssetKey([declared.name, "search_index"])
+
+    def seen(context: dg.AssetCheckExecutionContext) -> "CutFaults":
+        from rag_assets.retrieval.vaults import find_cut_faults
+
+        namespace = reopen()
+        return find_cut_faults(namespace, require_inventory(namespace), context.log.info)
+
+    @dg.asset_check(
+        asset=index,
+        description="Every character of a law that is not white space is in a passage that is "
+        "shown.",
+    )
+    def no_text_of_laws_is_lost(context: dg.AssetCheckExecutionContext) -> dg.AssetCheckResult:
+        return judge(seen(context).lost)
+
+    @dg.asset_check(
+        asset=index,
+        description="Every article of a law begins a passage, and its number follows the one "
+        "before.",
+    )
+    def articles_are_whole(context: dg.AssetCheckExecutionContext) -> dg.AssetCheckResult:
+        return judge(seen(context).broken, dg.AssetCheckSeverity.WARN)
+
+    @dg.asset_check(
+        asset=index,
+        description="Citations of articles, written for a sample of the publication, lead back to "
+        "the text that they were written for.",
+    )
+    def citations_resolve() -> dg.AssetCheckResult:
+        from rag_assets.retrieval.vaults import unresolved_citations
+
+        today = datetime.now(UTC).date()
+        return judge(unresolved_citations(reopen(), today), dg.AssetCheckSeverity.WARN)
+
+    return [no_text_of_laws_is_lost, articles_are_whole, citations_resolve]
+
 
 # Says of a namespace, and of the partitions that a run has made, what is wrong.
 Statement = Callable[[Namespace, Sequence[str]], dg.AssetCheckResult]

@@ -5,7 +5,7 @@ from datetime import date
 
 import dagster as dg
 
-from rag_assets.checks.results import judge, record_check
+from rag_assets.checks.namespace import judge, record_check
 from rag_assets.evidence import packs_without_publication
 from rag_assets.model import RagError
 from rag_assets.workspace import Workspace

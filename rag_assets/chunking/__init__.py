@@ -3,29 +3,39 @@
 from typing import TYPE_CHECKING
 
 # At once: the module has the name of its function, which must be what stands here.
-from rag_assets.chunking.preprocess import PREPROCESS_VERSION, preprocess
+from rag_assets.chunking.context import PREPROCESS_VERSION, preprocess
 from rag_assets.lazily import lazy_names
 
 if TYPE_CHECKING:
-    from rag_assets.chunking.boxes import BoxFinder
-    from rag_assets.chunking.chunks import CHUNKING_VERSION, ChosenSpan, describe_spans
+    from rag_assets.chunking.chunks import (
+        CHUNKING_VERSION,
+        ChosenSpan,
+        chunk_document,
+        describe_spans,
+        make_chunks,
+        make_parents,
+    )
     from rag_assets.chunking.context import PATH_SEPARATOR, model_input
-    from rag_assets.chunking.documents import chunk_document, make_chunks, make_parents
-    from rag_assets.chunking.outline import sentence_breaks
     from rag_assets.chunking.parents import PARENTS_VERSION, locate_pages
     from rag_assets.chunking.rows import (
+        BoxFinder,
         articles_type,
         boxes_type,
         chunk_row,
         chunks_schema,
         digested_fields,
+        oversized_chunks,
         parents_schema,
         restore_parent,
+        uncovered_parents,
     )
-    from rag_assets.chunking.sentences import split_sentences
+    from rag_assets.chunking.sentences import (
+        TokenCounter,
+        Tokenizer,
+        sentence_breaks,
+        split_sentences,
+    )
     from rag_assets.chunking.stage import has_stale_chunks, refresh_chunks, refresh_parents
-    from rag_assets.chunking.tokenizer import TokenCounter, Tokenizer
-    from rag_assets.chunking.verifying import oversized_chunks, uncovered_parents
 
 __all__ = [
     "CHUNKING_VERSION",
@@ -63,32 +73,32 @@ __all__ = [
 __getattr__ = lazy_names(
     __name__,
     {
-        "BoxFinder": "boxes",
+        "BoxFinder": "rows",
         "CHUNKING_VERSION": "chunks",
         "ChosenSpan": "chunks",
         "PARENTS_VERSION": "parents",
         "PATH_SEPARATOR": "context",
-        "TokenCounter": "tokenizer",
-        "Tokenizer": "tokenizer",
+        "TokenCounter": "sentences",
+        "Tokenizer": "sentences",
         "articles_type": "rows",
         "boxes_type": "rows",
-        "chunk_document": "documents",
+        "chunk_document": "chunks",
         "chunk_row": "rows",
         "chunks_schema": "rows",
         "describe_spans": "chunks",
         "digested_fields": "rows",
         "has_stale_chunks": "stage",
         "locate_pages": "parents",
-        "make_chunks": "documents",
-        "make_parents": "documents",
+        "make_chunks": "chunks",
+        "make_parents": "chunks",
         "model_input": "context",
-        "oversized_chunks": "verifying",
+        "oversized_chunks": "rows",
         "parents_schema": "rows",
         "refresh_chunks": "stage",
         "refresh_parents": "stage",
         "restore_parent": "rows",
-        "sentence_breaks": "outline",
+        "sentence_breaks": "sentences",
         "split_sentences": "sentences",
-        "uncovered_parents": "verifying",
+        "uncovered_parents": "rows",
     },
 )

@@ -6,15 +6,12 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from rag_assets.chunking.boxes import BoxFinder
 from rag_assets.chunking.context import Told, tell
-from rag_assets.chunking.dividing import Passage, halve
-from rag_assets.chunking.modes import mode_of
-from rag_assets.chunking.outline import Outline
-from rag_assets.chunking.packing import batches
+from rag_assets.chunking.dividing import Passage, batches, halve
+from rag_assets.chunking.modes import ArticleFinder, mode_of
 from rag_assets.chunking.parents import locate_pages
-from rag_assets.chunking.statutes import ArticleFinder
-from rag_assets.chunking.tokenizer import Tokenizer
+from rag_assets.chunking.rows import BoxFinder
+from rag_assets.chunking.sentences import Outline, TokenCounter, Tokenizer
 from rag_assets.model import BlockKind, Chunk, ChunkKind, Parent, ParsedDocument
 from rag_assets.settings import ChunkSettings
 
@@ -228,3 +225,45 @@ class _Describer:
         # Formats without a mark for entries have them as items or paragraphs.
         is_entry = section.subtype == "references" and kind in {"list", "text"}
         return "reference" if is_entry else kind
+
+
+def chunk_document(
+    document: ParsedDocument, settings: ChunkSettings, tokenizer: Tokenizer
+) -> tuple[list[Parent], list[Chunk]]:
+    """Return the parents and chunks of a document.
+
+    Args:
+        document: as parsed.
+        settings: sizes in tokens of `tokenizer`.
+        tokenizer: the embedding model's own.
+
+    Raises:
+        ConfigurationError: the sizes contradict each other.
+    """
+    outline = mode_of(settings).outline(document)
+    parents = list(mode_of(settings).parents(outline, settings, tokenizer.count))
+    return parents, list(each_chunk(outline, parents, settings, tokenizer))
+
+
+def make_parents(
+    document: ParsedDocument, settings: ChunkSettings, count: TokenCounter
+) -> list[Parent]:
+    """Return the parents of a document, in order; see `pages_or_sections` and `MODES`.
+
+    Args:
+        document: as parsed; pages partition its text.
+        settings: sizes in tokens, as `count` counts them.
+        count: counts tokens (`Tokenizer.count`).
+    """
+    mode = mode_of(settings)
+    return list(mode.parents(mode.outline(document), settings, count))
+
+
+def make_chunks(
+    document: ParsedDocument,
+    parents: Iterable[Parent],
+    settings: ChunkSettings,
+    tokenizer: Tokenizer,
+) -> list[Chunk]:
+    """Return the chunks of a document whose parents are known, in order; see `each_chunk`."""
+    return list(each_chunk(mode_of(settings).outline(document), parents, settings, tokenizer))

@@ -4,26 +4,328 @@ A mode is an entry of `MODES`, its name in `settings.ChunkMode`, and its own set
 it has any, a section of `ChunkSettings`. Nothing else asks which mode it is.
 """
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
 from typing import Any, Protocol
 
-from rag_assets.chunking.context import PartsOf, headings_above, headings_and_header
+from rag_assets.chunking.context import Part, PartsOf, headings_above, headings_and_header
 from rag_assets.chunking.dividing import ParentDivider, Passage, passage_sizes, piece_sizes
-from rag_assets.chunking.outline import Outline, read_outline
-from rag_assets.chunking.parents import pages_or_sections
-from rag_assets.chunking.questions import find_pairs
-from rag_assets.chunking.statutes import (
-    StatuteDivider,
-    law_and_path,
-    law_facts,
-    merged_units,
-    read_law_outline,
+from rag_assets.chunking.parents import pages_or_sections, parents_of_spans
+from rag_assets.chunking.sentences import (
+    Outline,
+    Pair,
+    Span,
+    TokenCounter,
+    Tokenizer,
+    next_visible,
+    read_outline,
 )
-from rag_assets.chunking.tokenizer import TokenCounter, Tokenizer
-from rag_assets.law.metadata import LAW_FACTS_VERSION
-from rag_assets.model import Parent, ParsedDocument
+from rag_assets.law.metadata import LAW_FACTS_VERSION, read_facts
+from rag_assets.law.structure import (
+    PATH_SEPARATOR,
+    Group,
+    LawText,
+    Unit,
+    UnitKind,
+    merge_units,
+    read_laws,
+)
+from rag_assets.law.versions import LAWS_KEY
+from rag_assets.model import Article, Block, Parent, ParsedDocument, Section, SectionCategory
 from rag_assets.settings import ChunkMode, ChunkSettings
+
+_MARKS = r"[ \t]*(?:[-*+•>][ \t]+|#{1,6}[ \t]+|\d{1,3}[.)、][ \t]*)?(?:\*\*|__)?"
+_NUMBER = r"[ \t]?\d{0,3}(?:\*\*|__)?[ \t]*[:：.、](?:\*\*|__)?[ \t]*"
+_QUESTION = re.compile(
+    rf"^{_MARKS}(?:Q|Question|问题?|問題?){_NUMBER}(?=\S)", re.IGNORECASE | re.MULTILINE
+)
+_ANSWER = re.compile(
+    rf"^{_MARKS}(?:A|Ans|Answer|答案?|回答){_NUMBER}(?=\S|\n)", re.IGNORECASE | re.MULTILINE
+)
+_NAMES_OF_QUESTION = frozenset({"q", "question", "questions", "问", "问题", "問題"})
+_NAMES_OF_ANSWER = frozenset({"a", "answer", "answers", "答", "答案", "回答"})
+_ENDS_QUESTION = re.compile(r"[?？][\"'”’」』）)*_\s]*$")
+_CELL_END = re.compile(r"(?<!\\)\|")
+_RULE_ROW = re.compile(r"\s*\|?(?:\s*:?-+:?\s*\|?)+\s*")
+# Columns of a row as sheets write it: `column: value; column: value`.
+_COLUMN = r"(?:^|[;；])\s*{}[ *_]*[:：]"
+_ANY_COLUMN = re.compile(_COLUMN.format(r"[^:：;；\n]{1,40}"))
+_COLUMN_OF_QUESTION, _COLUMN_OF_ANSWER = (
+    re.compile(_COLUMN.format(f"(?:{'|'.join(map(re.escape, sorted(names)))})"), re.IGNORECASE)
+    for names in (_NAMES_OF_QUESTION, _NAMES_OF_ANSWER)
+)
+
+
+def find_pairs(document: ParsedDocument) -> tuple[Pair, ...]:
+    """Return the questions with answers of a document, in order and disjoint.
+
+    They are: text from `Q:` (`Question:`, `问：` …) with an `A:` (`Answer:`, `答：` …) up to the
+    next one or the end of its section; a section whose heading ends with a question mark; rows of
+    a table or sheet that has a column of questions and one of answers by its header, or of a
+    table of two columns whose first cells are questions. What lies in a marked pair is not
+    looked at again.
+    """
+    text = document.text
+    bounds = [(section.start, section.end) for section in document.sections] or [(0, len(text))]
+    marked = [pair for start, end in bounds for pair in _marked_pairs(text, start, end)]
+    tables = [pair for block in document.blocks for pair in _pairs_of_block(text, block)]
+    pairs = _without_overlap([*marked, *_free(tables, marked)])
+    return tuple(_without_overlap([*pairs, *_free(_asking_sections(document), pairs)]))
+
+
+def _free(candidates: Sequence[Pair], taken: Sequence[Pair]) -> list[Pair]:
+    """Return the candidates that touch none of `taken`, which is in order and disjoint."""
+    ends = [pair.end for pair in taken]
+    free = []
+    for pair in candidates:
+        index = bisect_left(ends, pair.start + 1)
+        if index == len(taken) or taken[index].start >= pair.end:
+            free.append(pair)
+    return free
+
+
+def _without_overlap(pairs: Sequence[Pair]) -> list[Pair]:
+    kept: list[Pair] = []
+    for pair in sorted(pairs, key=lambda pair: pair.start):
+        if not kept or kept[-1].end <= pair.start:
+            kept.append(pair)
+    return kept
+
+
+def _marked_pairs(text: str, start: int, end: int) -> Iterator[Pair]:
+    marks = list(_QUESTION.finditer(text, start, end))
+    for index, mark in enumerate(marks):
+        stop = marks[index + 1].start() if index + 1 < len(marks) else end
+        answer = _ANSWER.search(text, mark.end(), stop)
+        if answer is None or next_visible(text, answer.end()) >= stop:
+            continue
+        question = _on_one_line(text[mark.end() : answer.start()])
+        first, last = _trimmed(text, mark.start(), stop)
+        if question:
+            yield Pair(first, last, question)
+
+
+def _asking_sections(document: ParsedDocument) -> list[Pair]:
+    text = document.text
+    headings = {block.start: block.end for block in document.blocks if block.kind == "heading"}
+    pairs = []
+    for section in document.sections:
+        end = headings.get(section.start)
+        if end is None or not _ENDS_QUESTION.search(section.title):
+            continue
+        if next_visible(text, end) < section.end:
+            first, last = _trimmed(text, section.start, section.end)
+            pairs.append(Pair(first, last, section.title.strip(" *_")))
+    return pairs
+
+
+def _pairs_of_block(text: str, block: Block) -> list[Pair]:
+    if block.kind == "table":
+        return _pairs_of_table(text, block)
+    return _pair_of_row(text, block) if block.kind == "row" else []
+
+
+def _pair_of_row(text: str, block: Block) -> list[Pair]:
+    row = text[block.start : block.end]
+    question = _COLUMN_OF_QUESTION.search(row)
+    answer = _COLUMN_OF_ANSWER.search(row, question.end()) if question else None
+    if question is None or answer is None or not row[answer.end() :].strip():
+        return []
+    following = _ANY_COLUMN.search(row, question.end(), answer.start())
+    asked = _on_one_line(row[question.end() : (following or answer).start()])
+    return [Pair(*_trimmed(text, block.start, block.end), asked)] if asked else []
+
+
+def _pairs_of_table(text: str, block: Block) -> list[Pair]:
+    rows: list[tuple[Span, list[str]]] = []
+    start = block.start
+    for line in text[block.start : block.end].split("\n"):
+        if line.strip():
+            rows.append((_trimmed(text, start, start + len(line)), _cells(line)))
+        start += len(line) + 1
+    has_header = len(rows) > 1 and _RULE_ROW.fullmatch(text[slice(*rows[1][0])]) is not None
+    body = [(span, cells) for span, cells in (rows[2:] if has_header else rows) if any(cells)]
+    columns = _asking_columns(rows[0][1]) if has_header else None
+    if columns is None:
+        asking = sum(bool(_ENDS_QUESTION.search(cells[0])) for _, cells in body)
+        if any(len(cells) != 2 for _, cells in body) or 2 * asking <= len(body):
+            return []
+        columns = 0, 1
+    question, answer = columns
+    # A header row alone answers nothing: it stays with the first pair.
+    heads = {body[0][0]: rows[0][0][0]} if body and has_header else {}
+    return [
+        Pair(heads.get(span, span[0]), span[1], _on_one_line(cells[question]))
+        for span, cells in body
+        if len(cells) > max(columns) and cells[question] and cells[answer]
+    ]
+
+
+def _asking_columns(header: Sequence[str]) -> tuple[int, int] | None:
+    """Return which columns hold the questions and the answers, None where the header says not."""
+    names = [name.strip(" *_").lower() for name in header]
+    question = next((at for at, name in enumerate(names) if name in _NAMES_OF_QUESTION), None)
+    answer = next((at for at, name in enumerate(names) if name in _NAMES_OF_ANSWER), None)
+    return None if question is None or answer is None else (question, answer)
+
+
+def _cells(line: str) -> list[str]:
+    inner = line.strip().removeprefix("|")
+    if inner.endswith("|") and not inner.endswith("\\|"):
+        inner = inner[:-1]
+    return [cell.replace("\\|", "|").strip() for cell in _CELL_END.split(inner)]
+
+
+def _on_one_line(text: str) -> str:
+    return " ".join(text.strip().strip("*_").split())
+
+
+def _trimmed(text: str, start: int, end: int) -> Span:
+    first = next_visible(text, start)
+    return first, max(first, first + len(text[first:end].rstrip()))
+
+
+_SOURCE_WORTH = 1
+
+
+def read_law_outline(document: ParsedDocument) -> Outline:
+    """Return the outline of a document, its sections those of the laws that it holds."""
+    laws = read_laws(document.text)
+    sections = tuple(_sections(document.text, laws))
+    known = replace(document, sections=sections) if sections else document
+    return replace(read_outline(known), laws=laws)
+
+
+def _sections(text: str, laws: Sequence[LawText]) -> Iterator[Section]:
+    """Yield a section for each run of units with one path; level lines begin the next one."""
+    order = start = 0
+    for law in laws:
+        for path, units in groupby(_placed(law), key=lambda one: one[0]):
+            end = [unit for _, unit in units][-1].end
+            title = path[-1] if path else ""
+            level = max(0, len(path) - 1)
+            yield Section(order, title, level, path, SectionCategory.OTHER, start, end)
+            order, start = order + 1, end
+    if start < len(text):
+        yield Section(order, "", 0, (), SectionCategory.OTHER, start, len(text))
+
+
+def _placed(law: LawText) -> Iterator[tuple[tuple[str, ...], Unit]]:
+    """Yield each unit with its path; level lines have that of the unit that they lead to."""
+    waiting: list[Unit] = []
+    for unit in law.units:
+        if unit.kind is UnitKind.LEVELS:
+            waiting.append(unit)
+            continue
+        for one in (*waiting, unit):
+            yield unit.path, one
+        waiting.clear()
+    yield from (((), unit) for unit in waiting)
+
+
+def merged_units(
+    outline: Outline, settings: ChunkSettings, count: TokenCounter
+) -> Iterator[Parent]:
+    """Yield the merged units of a document as its parents, `s000` and so on.
+
+    Args:
+        outline: by `read_law_outline`.
+        settings: `law`.
+        count: not needed: the soft limit counts characters.
+    """
+    del count
+    spans = ((group.start, group.end) for group in _groups(outline, settings))
+    text = outline.document.text
+    visible = (
+        (next_visible(text, start), start + len(text[start:end].rstrip())) for start, end in spans
+    )
+    return parents_of_spans(outline, "s", (span for span in visible if span[0] < span[1]))
+
+
+def _groups(outline: Outline, settings: ChunkSettings) -> Iterator[Group]:
+    text, law = outline.document.text, settings.law
+    least, most = law.fallback
+    for one in outline.laws:
+        yield from merge_units(text, one.units, soft_limit=law.soft_limit, fallback=(least, most))
+
+
+class StatuteDivider:
+    """Divides the merged units of a document into what is searched: articles, or nothing more."""
+
+    def __init__(self, outline: Outline, settings: ChunkSettings, tokenizer: Tokenizer) -> None:
+        self._text = outline.document.text
+        self._limit = tokenizer.limit
+        self._is_merged = settings.law.search_unit == "merged"
+        self._groups = {
+            next_visible(self._text, group.start): group for group in _groups(outline, settings)
+        }
+
+    def divide(self, parent: Parent) -> Iterator[Passage]:
+        """Yield the passages of a parent in order."""
+        group = self._groups[parent.char_start]
+        units = [(group.start, group.end)] if self._is_merged else [
+            (unit.start, unit.end) for unit in group.units
+        ]  # fmt: skip
+        for start, end in units:
+            first = next_visible(self._text, start)
+            last = start + len(self._text[start:end].rstrip())
+            if first < last:
+                is_heading = group.kind is UnitKind.LEVELS
+                yield Passage(parent, first, last, self._limit, is_heading=is_heading)
+
+
+class ArticleFinder:
+    """Finds the articles of a document that a passage holds or is a part of.
+
+    In other modes than `law` there are none.
+    """
+
+    def __init__(self, outline: Outline) -> None:
+        text = outline.document.text
+        self._laws = outline.laws
+        marks = (unit.article for law in outline.laws for unit in law.units if unit.article)
+        self._articles = [
+            Article(
+                mark.key,
+                *mark.number,
+                mark.shown,
+                next_visible(text, mark.start),
+                mark.start + len(text[mark.start : mark.end].rstrip()),
+            )
+            for mark in marks
+        ]
+
+    def title_at(self, offset: int) -> str | None:
+        """Return the title of the law that a character belongs to, None where it has none."""
+        return _title_at(self._laws, offset)
+
+    def find(self, start: int, end: int) -> tuple[Article, ...]:
+        """Return the articles that a span touches, in order."""
+        first = bisect_right(self._articles, start, key=lambda article: article.char_end)
+        last = bisect_left(self._articles, end, key=lambda article: article.char_start)
+        return tuple(self._articles[first:last])
+
+
+def _title_at(laws: Sequence[LawText], offset: int) -> str | None:
+    place = bisect_right(laws, offset, key=lambda law: law.start) - 1
+    return laws[place].title if place >= 0 else None
+
+
+def law_facts(outline: Outline) -> dict[str, Any]:
+    """Return what the laws of a document say of themselves, for the record's note."""
+    text = outline.document.text
+    return {LAWS_KEY: [read_facts(text, law).to_record() for law in outline.laws]}
+
+
+def law_and_path(outline: Outline, passage: Passage, settings: ChunkSettings) -> list[Part]:
+    """Return the header of a passage: the law's title and the levels above it."""
+    del settings
+    title = _title_at(outline.laws, passage.start)
+    path = PATH_SEPARATOR.join(passage.parent.section_path)
+    return [(_SOURCE_WORTH, 0, f"<<Source: {title or ''} | Path: {path}>>")]
 
 
 class Divider(Protocol):

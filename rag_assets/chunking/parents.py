@@ -3,8 +3,7 @@
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 
-from rag_assets.chunking.outline import HEAD_KINDS, Outline, Span
-from rag_assets.chunking.packing import (
+from rag_assets.chunking.dividing import (
     Bounds,
     Unit,
     batches,
@@ -14,8 +13,7 @@ from rag_assets.chunking.packing import (
     size_of,
     unit_columns,
 )
-from rag_assets.chunking.sentences import next_visible
-from rag_assets.chunking.tokenizer import TokenCounter
+from rag_assets.chunking.sentences import HEAD_KINDS, Outline, Span, TokenCounter, next_visible
 from rag_assets.model import Columns, PageSpan, Parent
 from rag_assets.settings import ChunkSettings
 

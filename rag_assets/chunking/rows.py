@@ -1,13 +1,18 @@
 """Parents and chunks as rows of their records."""
 
-from collections.abc import Mapping
+import math
+from bisect import bisect_left, bisect_right
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from rag_assets.model import Article, Chunk, PageBox, Parent, hash_text
+from rag_assets.model import Article, Box, Chunk, PageBox, Parent, ParsedDocument, hash_text
+from rag_assets.stages import parsed_contents
+from rag_assets.storage import Entry, read_entries, read_rows
+from rag_assets.workspace import Inventory, Namespace
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
 # Left out of digests: the key, and the text that its hash stands for.
 _NOT_DIGESTED = frozenset({"content_hash", "text"})
 
@@ -174,3 +179,179 @@ def _article_row(article: Article) -> dict[str, str | int]:
 def digested_fields(row: Mapping[str, Any]) -> list[Any]:
     """Return the values of a row that the digest of its document covers."""
     return [value for name, value in row.items() if name not in _NOT_DIGESTED]
+
+
+_GRID = 100  # steps in a point; rounded outwards, so that a box never cuts what it holds
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    start: int
+    end: int
+    page: int
+    bbox: Box
+    block: int
+
+
+class BoxFinder:
+    """Finds the rectangles of passages.
+
+    Args:
+        document: with printed lines, or blocks that have a page and a box; without either there
+            is nothing to draw.
+    """
+
+    def __init__(self, document: ParsedDocument) -> None:
+        starts = [block.start for block in document.blocks] if document.lines else []
+        self._tables = {
+            index for index, block in enumerate(document.blocks) if block.kind == "table"
+        }
+        self._places = [
+            _Place(
+                line.start,
+                line.end,
+                line.page,
+                line.bbox,
+                bisect_right(starts, line.start) - 1,
+            )
+            for line in document.lines
+        ] or [
+            _Place(block.start, block.end, block.page, block.bbox, index)
+            for index, block in enumerate(document.blocks)
+            if block.page is not None and block.bbox is not None
+        ]
+        self._places.sort(key=lambda place: (place.start, place.end))
+        self._starts = [place.start for place in self._places]
+        # The furthest end so far: ends ascend even where lines overlap.
+        self._reached: list[int] = []
+        for place in self._places:
+            self._reached.append(max(place.end, self._reached[-1] if self._reached else 0))
+
+    def find(self, start: int, end: int) -> tuple[PageBox, ...]:
+        """Return the rectangles around the lines that the span touches, in reading order.
+
+        Lines that follow each other in one column of one block share a rectangle. A line is
+        taken whole.
+
+        Args:
+            start: first code point in the clean text; `end` is exclusive.
+            end: behind the last.
+        """
+        first = bisect_right(self._reached, start)
+        behind = bisect_left(self._starts, end)
+        touched = [place for place in self._places[first:behind] if place.end > start]
+        return tuple(_box_around(run) for run in _runs(touched, self._tables))
+
+
+def _runs(places: Sequence[_Place], tables: Collection[int]) -> Iterator[list[_Place]]:
+    run: list[_Place] = []
+    for place in places:
+        if run and not _continues(run[-1], place, tables):
+            yield run
+            run = []
+        run.append(place)
+    if run:
+        yield run
+
+
+def _continues(before: _Place, place: _Place, tables: Collection[int]) -> bool:
+    """Say whether a line stands beside or below the one before, in the same column and block.
+
+    A table stands in one column whatever its cells do.
+    """
+    if (before.page, before.block) != (place.page, place.block):
+        return False
+    if place.block in tables:
+        return True
+    x0, y0, x1, y1 = before.bbox
+    is_beside = place.bbox[1] < y1 and place.bbox[3] > y0
+    is_below = place.bbox[1] >= y0 and place.bbox[0] < x1 and place.bbox[2] > x0
+    return is_beside or is_below
+
+
+def _box_around(run: Sequence[_Place]) -> PageBox:
+    return PageBox(
+        run[0].page,
+        math.floor(min(place.bbox[0] for place in run) * _GRID) / _GRID,
+        math.floor(min(place.bbox[1] for place in run) * _GRID) / _GRID,
+        math.ceil(max(place.bbox[2] for place in run) * _GRID) / _GRID,
+        math.ceil(max(place.bbox[3] for place in run) * _GRID) / _GRID,
+    )
+
+
+def uncovered_parents(
+    namespace: Namespace, inventory: Inventory, partitions: Sequence[str]
+) -> Iterator[str]:
+    """Yield a sentence for every parent with text that stands in none of its chunks.
+
+    Parents that another run has made anew meanwhile are left to it: it cuts and judges them.
+    """
+    for partition in partitions:
+        seen = _cut_contents(namespace, inventory, partition)
+        if seen:
+            found = list(_uncovered(namespace, inventory, partition, seen))
+            if found and _cut_contents(namespace, inventory, partition) == seen:
+                yield from found
+
+
+def _cut_contents(namespace: Namespace, inventory: Inventory, partition: str) -> dict[str, Entry]:
+    """Return the chunks' entries of living contents that were cut from their present parents."""
+    parents = read_entries(namespace.record("parents", partition))
+    chunks = read_entries(namespace.record("chunks", partition))
+    return {
+        content: chunks[content]
+        for content in parsed_contents(namespace, inventory, partition)
+        if content in parents
+        and content in chunks
+        and chunks[content].note["of"] == parents[content].digest
+    }
+
+
+def _uncovered(
+    namespace: Namespace, inventory: Inventory, partition: str, living: Collection[str]
+) -> Iterator[str]:
+    spans: dict[tuple[str, str], list[tuple[int, int]]] = {}
+    columns = ["content_hash", "parent_label", "char_start", "char_end"]
+    path = namespace.record("chunks", partition)
+    for row in read_rows(path, chunks_schema(), living, columns).to_pylist():
+        key = (row["content_hash"], row["parent_label"])
+        spans.setdefault(key, []).append((row["char_start"], row["char_end"]))
+    columns = ["content_hash", "label", "char_start", "char_end", "text"]
+    path = namespace.record("parents", partition)
+    for row in read_rows(path, parents_schema(), living, columns).to_pylist():
+        offset, text = row["char_start"], row["text"]
+        chunks = sorted(spans.get((row["content_hash"], row["label"]), []))
+        if any(not offset <= start <= end <= row["char_end"] for start, end in chunks):
+            yield f"{_name(inventory, row)} {row['label']}: a chunk reaches out of its parent"
+        elif _has_gap(text, [(start - offset, end - offset) for start, end in chunks]):
+            yield f"{_name(inventory, row)} {row['label']}: text that no chunk holds"
+
+
+def _has_gap(text: str, spans: list[tuple[int, int]]) -> bool:
+    reached = 0
+    for start, end in [*spans, (len(text), len(text))]:
+        if start > reached and text[reached:start].strip():
+            return True
+        reached = max(reached, end)
+    return False
+
+
+def oversized_chunks(
+    namespace: Namespace, inventory: Inventory, partitions: Sequence[str], limit: int
+) -> Iterator[str]:
+    """Yield a sentence for every chunk that is more tokens than the model reads."""
+    columns = ["content_hash", "order", "input_tokens"]
+    for partition in partitions:
+        living = parsed_contents(namespace, inventory, partition)
+        path = namespace.record("chunks", partition)
+        if living:
+            for row in read_rows(path, chunks_schema(), living, columns).to_pylist():
+                if row["input_tokens"] > limit:
+                    yield (
+                        f"{_name(inventory, row)} chunk {row['order']}: {row['input_tokens']} "
+                        f"tokens with its context, the model reads {limit}"
+                    )
+
+
+def _name(inventory: Inventory, row: dict[str, str]) -> str:
+    return inventory.contents[row["content_hash"]].first.source_uri

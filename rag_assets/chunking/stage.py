@@ -4,10 +4,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rag_assets.chunking.chunks import CHUNKING_VERSION, each_chunk
+from rag_assets.chunking.context import PREPROCESS_VERSION
+from rag_assets.chunking.dividing import batches
 from rag_assets.chunking.modes import chunk_key, mode_of, parent_key
-from rag_assets.chunking.packing import batches
 from rag_assets.chunking.parents import PARENTS_VERSION
-from rag_assets.chunking.preprocess import PREPROCESS_VERSION
 from rag_assets.chunking.rows import (
     chunk_row,
     chunks_schema,
@@ -16,7 +16,7 @@ from rag_assets.chunking.rows import (
     parents_schema,
     restore_parent,
 )
-from rag_assets.chunking.tokenizer import Tokenizer
+from rag_assets.chunking.sentences import Tokenizer
 from rag_assets.model import Progress, StageOutcome, combine_digests, hash_fields
 from rag_assets.parsing import read_parsed
 from rag_assets.settings import ChunkSettings

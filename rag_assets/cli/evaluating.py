@@ -5,9 +5,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rag_assets.cli.evaluating_agent import agent
-from rag_assets.cli.evaluating_claims import claims
-from rag_assets.cli.evaluating_law import law
 from rag_assets.cli.failing import DONE, FAILED
 from rag_assets.cli.measuring import (
     cache_option,
@@ -27,21 +24,32 @@ if TYPE_CHECKING:
     from rag_assets.workspace import Settings
 
 
+# Commands that earlier versions had, and what to use now.
+_MOVED = {
+    name: f"`rag eval {name}` was removed: run `python -m benchmarks.eval_{name}` in a checkout."
+    for name in ("agent", "claims", "law")
+}
+
+
+class _Evaluations(click.Group):
+    """The group, which names the new place of commands that were moved."""
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name in _MOVED:
+            raise click.UsageError(_MOVED[cmd_name])
+        return super().get_command(ctx, cmd_name)
+
+
 @click.group(
     "eval",
-    help="Measure how well a library is searched and how well sentences are judged, on data whose "
-    "right answers are known, for choosing settings. `sets` asks the questions that lie in "
-    "evaluations/ of your workspace; all others are given files of their own and touch no "
-    "workspace (`retrieval`, `evalset` and `law` keep what they build in a cache of their own). "
-    "docs/evaluation.md says what form such data has.",
+    cls=_Evaluations,
+    help="Measure how well a library is searched, on questions with known answers, to choose "
+    "settings. `sets` asks the questions in evaluations/ of your workspace; `retrieval` and "
+    "`evalset` build a library of their own in a cache and touch no workspace. docs/evaluation.md "
+    "describes the form of such data.",
 )
 def eval() -> None:  # noqa: A001 - named as the command is
     """Group of the evaluations."""
-
-
-eval.add_command(agent)
-eval.add_command(claims)
-eval.add_command(law)
 
 
 @eval.command(

@@ -7,13 +7,17 @@ from rag_assets.lazily import lazy_names
 if TYPE_CHECKING:
     from rag_assets.editing.documents import find_document
     from rag_assets.editing.editor import DraftEditor
-    from rag_assets.editing.folding import Conflict, Cut, Edited, Piece, fold
-    from rag_assets.editing.held import ChunkDraft, DraftChunk, HeldDocuments
+    from rag_assets.editing.folding import Conflict, Cut, Edited, Numbered, Operation, Piece, fold
     from rag_assets.editing.journal import Event, History, edits_digest, read_histories
-    from rag_assets.editing.operations import Numbered, Operation
-    from rag_assets.editing.passages import Passages, count_passages
-    from rag_assets.editing.rows import passages_schema
-    from rag_assets.editing.stage import EDITING_VERSION, has_stale_edits, refresh_chunk_edits
+    from rag_assets.editing.rows import Passages, count_passages, passages_schema
+    from rag_assets.editing.stage import (
+        EDITING_VERSION,
+        ChunkDraft,
+        DraftChunk,
+        HeldDocuments,
+        has_stale_edits,
+        refresh_chunk_edits,
+    )
 
 __all__ = [
     "EDITING_VERSION",
@@ -44,21 +48,21 @@ __all__ = [
 __getattr__ = lazy_names(
     __name__,
     {
-        "ChunkDraft": "held",
+        "ChunkDraft": "stage",
         "Conflict": "folding",
         "Cut": "folding",
-        "DraftChunk": "held",
+        "DraftChunk": "stage",
         "DraftEditor": "editor",
         "EDITING_VERSION": "stage",
         "Edited": "folding",
         "Event": "journal",
-        "HeldDocuments": "held",
+        "HeldDocuments": "stage",
         "History": "journal",
-        "Numbered": "operations",
-        "Operation": "operations",
-        "Passages": "passages",
+        "Numbered": "folding",
+        "Operation": "folding",
+        "Passages": "rows",
         "Piece": "folding",
-        "count_passages": "passages",
+        "count_passages": "rows",
         "edits_digest": "journal",
         "find_document": "documents",
         "fold": "folding",

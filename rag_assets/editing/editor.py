@@ -9,8 +9,16 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from difflib import SequenceMatcher
 
-from rag_assets.editing.folding import Edited, Piece
-from rag_assets.editing.held import ChunkDraft, HeldDocuments, hold_document
+from rag_assets.editing.folding import (
+    Edited,
+    Kind,
+    Numbered,
+    Operation,
+    ParentTarget,
+    Piece,
+    Target,
+    visible,
+)
 from rag_assets.editing.journal import (
     Event,
     EventKind,
@@ -20,8 +28,7 @@ from rag_assets.editing.journal import (
     moved,
     read_history,
 )
-from rag_assets.editing.operations import Kind, Numbered, Operation, ParentTarget, Target
-from rag_assets.editing.prints import visible
+from rag_assets.editing.stage import ChunkDraft, HeldDocuments, hold_document
 from rag_assets.model import DraftMovedError, UsageError, drop_controls, require_text
 from rag_assets.workspace import Namespace
 

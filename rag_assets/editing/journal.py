@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from rag_assets.editing.operations import Numbered, Operation, operation_from, operation_type
+from rag_assets.editing.folding import Numbered, Operation, operation_from, operation_type
 from rag_assets.model import DamagedFileError, DraftMovedError, hash_fields, hash_text
 from rag_assets.workspace import Namespace
 

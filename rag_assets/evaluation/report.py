@@ -2,7 +2,7 @@
 
 import unicodedata
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from rag_assets import __version__
@@ -103,19 +103,6 @@ class EvaluationReport:
             "\n".join(f"failed: {sentence}" for sentence in self.failures),
         ]  # fmt: skip
         return "\n\n".join(part for part in parts if part)
-
-
-def joined(first: EvaluationReport, second: EvaluationReport) -> EvaluationReport:
-    """Return two reports of different figures as one: what the first says of itself, all tables."""
-    counts = {f"{r.evaluation} {n}": c for r in (first, second) for n, c in r.counts.items()}
-    return replace(
-        first,
-        metrics={**second.metrics, **first.metrics},
-        counts=counts,
-        tables=(*first.tables, *second.tables),
-        details={**second.details, **first.details},
-        failures=(*first.failures, *second.failures),
-    )
 
 
 def settings_digest(settings: Settings) -> str:

@@ -12,12 +12,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rag_assets.evaluation.bootstrap import Interval, difference_interval
-from rag_assets.evaluation.evalsets import load_eval_set
 from rag_assets.evaluation.knowledge_evaluator import evaluate_evalset
+from rag_assets.evaluation.metrics import Interval, difference_interval
 from rag_assets.evaluation.report import EvaluationReport, ReportTable
 from rag_assets.evaluation.retrieval import evaluate_retrieval
-from rag_assets.evaluation.retrieval_rows import CORPUS
+from rag_assets.evaluation.sets import CORPUS, load_eval_set
 from rag_assets.model import Progress, UsageError, escape_inline, escape_prose, hash_fields
 from rag_assets.storage import Notify, find_versions, read_json, write_version
 from rag_assets.workspace import Workspace

@@ -10,8 +10,8 @@ from rag_assets.execution.contract import (
     ResultT,
     Worker,
     WorkerStoppedError,
+    interruptible,
 )
-from rag_assets.execution.interrupting import interruptible
 from rag_assets.execution.local import LocalExecution
 
 __all__ = [

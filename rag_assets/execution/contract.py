@@ -5,7 +5,9 @@ send them to another process or machine. What it takes to do a job (a process wi
 model) is a worker's, which is opened where the jobs are done.
 """
 
+import signal
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, TypeVar
@@ -122,3 +124,19 @@ class Execution(Protocol):
         Raises:
             RagError: trouble of the machine or the configuration.
         """
+
+
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """Let Ctrl-C end the block, and what asks a process or its terminal to end do the same.
+
+    A shell that starts us in the background makes SIGINT ignored, and a child inherits that: then
+    nothing could end it but SIGKILL.
+    """
+    asked = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    before = {each: signal.signal(each, signal.default_int_handler) for each in asked}
+    try:
+        yield
+    finally:
+        for each, handler in before.items():
+            signal.signal(each, handler)

@@ -4,15 +4,17 @@ Each lane of `LocalExecution` speaks to one actor, which has opened the same wor
 would have opened here. So order, claims, waiting and the end of the work are those of this machine.
 """
 
+import logging
+import os
 import threading
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import chdir, contextmanager
 from dataclasses import dataclass, field
 from logging import LogRecord
 from pathlib import Path
 from typing import Any, Generic, cast
 
 from rag_assets import __version__
-from rag_assets.execution.carried_logs import kept_logs, log_again
 from rag_assets.execution.contract import (
     JobT,
     Kind,
@@ -23,9 +25,136 @@ from rag_assets.execution.contract import (
     WorkerStoppedError,
 )  # fmt: skip
 from rag_assets.execution.local import LocalExecution
-from rag_assets.execution.ray_cluster import connect, deaths, describe_death
-from rag_assets.model import ConfigurationError
+from rag_assets.model import ConfigurationError, ServiceError, usable_processors
 from rag_assets.storage import Notify
+
+# Names a cluster that runs already; Ray's own variable.
+ADDRESS_VARIABLE = "RAY_ADDRESS"
+# Jobs and results in flight: texts, vectors, reports. What is large is written by the workers.
+_STORE_BYTES = 200_000_000
+
+
+def connect() -> Any:
+    """Return the module `ray`, connected to a cluster until this process ends.
+
+    Without RAY_ADDRESS Ray is started on this machine, for this process alone.
+
+    Raises:
+        ConfigurationError: Ray is not installed.
+        ServiceError: the cluster does not answer, or none can be started.
+    """
+    try:
+        import ray
+    except ModuleNotFoundError as error:
+        if error.name != "ray":
+            raise
+        raise ConfigurationError(
+            "'engine: ray' needs an extra: run `pip install 'rag-assets[ray]'`, or write "
+            "`engine: local` into config.yaml."
+        ) from error
+    if ray.is_initialized():
+        return ray
+    # Ray tells its makers how it is used unless it is told not to.
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    # Ray would print what its own processes log to standard output, which is a command's.
+    quiet: dict[str, Any] = {"logging_level": "warning", "log_to_driver": False}
+    address = os.environ.get(ADDRESS_VARIABLE)
+    try:
+        # Workers run in the folder that is the current one here, and import from it first of all.
+        with chdir("/"):
+            if address:
+                ray.init(address, **quiet)
+            else:
+                ray.init(
+                    "local", num_cpus=usable_processors(), include_dashboard=False,
+                    object_store_memory=_STORE_BYTES, **quiet,
+                )  # fmt: skip
+    except Exception as error:  # Ray raises just that where a machine is too busy to start it
+        reason = str(error).strip().partition("\n")[0].rstrip(".")
+        if not address:
+            raise ServiceError(
+                f"Ray does not start on this machine: {reason}. Run again when there is less to "
+                "do, or write `engine: local` into config.yaml."
+            ) from error
+        raise ServiceError(
+            f"No Ray cluster answers ({ADDRESS_VARIABLE}={address}): {reason}. Start it (`ray "
+            f"start --head`), correct {ADDRESS_VARIABLE}, set RAY_AUTH_MODE=token where the "
+            "cluster asks for a token, or write `engine: local` into config.yaml."
+        ) from error
+    return ray
+
+
+def deaths() -> tuple[type[Exception], ...]:
+    """Return the errors by which Ray says that a worker died, and its job or result with it."""
+    from ray import exceptions
+
+    return (
+        exceptions.RayActorError,
+        exceptions.NodeDiedError,
+        exceptions.OutOfMemoryError,  # Ray's own watch over a machine's memory
+        exceptions.ObjectLostError,
+    )
+
+
+def describe_death(error: Exception) -> str:
+    """Return how a worker ended, on one line: as Ray says it, and where to look for the rest.
+
+    Of a process that the system ended Ray knows no more than that it is gone.
+    """
+    first, *more = str(error).strip().splitlines()
+    if not any("OOM killer" in line for line in more):
+        return first
+    where = [line.strip() for line in more if line.strip().startswith(("pid:", "ip:"))]
+    return (
+        f"{first.rstrip('.')} ({', '.join(where)}). Either the system ended its process for want "
+        "of memory, which `dmesg` there tells, or the process crashed"
+    )
+
+
+class _Kept(logging.Handler):
+    def __init__(self) -> None:
+        super().__init__(logging.WARNING)
+        self.records: list[logging.LogRecord] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        # As text: neither the arguments nor a traceback survive pickling for sure.
+        text = self.format(record)
+        self.records.append(logging.makeLogRecord({**_plain(record), "msg": text}))
+
+
+def _plain(record: logging.LogRecord) -> dict[str, object]:
+    names = (
+        "name",
+        "levelno",
+        "levelname",
+        "created",
+        "msecs",
+        "pathname",
+        "filename",
+        "lineno",
+        "funcName",
+    )
+    return {name: getattr(record, name) for name in names}
+
+
+@contextmanager
+def kept_logs() -> Iterator[Sequence[logging.LogRecord]]:
+    """Yield a list of the warnings and errors that are logged inside the block, as plain values."""
+    kept = _Kept()
+    logging.getLogger().addHandler(kept)
+    try:
+        yield kept.records
+    finally:
+        logging.getLogger().removeHandler(kept)
+
+
+def log_again(records: Sequence[logging.LogRecord]) -> None:
+    """Log in this process what was logged in another one."""
+    for record in records:
+        logger = logging.getLogger(record.name)
+        if logger.isEnabledFor(record.levelno):
+            logger.handle(record)
+
 
 # How often a job is given to a worker that dies. A machine that goes away costs a try, too.
 TRIES = 3

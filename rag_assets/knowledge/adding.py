@@ -1,19 +1,192 @@
 """Add content to raw/ with a sidecar that says where it is from; change nothing there."""
 
+import mimetypes
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
+from datetime import UTC, datetime
+from pathlib import Path, PurePosixPath
 from typing import Any
+from urllib.parse import unquote
 
 import yaml
 from pydantic import ValidationError
 
-from rag_assets.model import UsageError, hash_bytes, hide_in
+from rag_assets.model import ServiceError, UsageError, hash_bytes, hide_credentials, hide_in
 from rag_assets.storage import explained_errors, hold_lock, sync_path, temporary_name
 from rag_assets.workspace import SIDECAR_SUFFIX as SUFFIX
 from rag_assets.workspace import Namespace, Sidecar, slug
 from rag_assets.workspace.bounded_yaml import YamlError, parse_yaml
+
+_SCHEMES = frozenset({"http", "https"})
+_MEGABYTE = 1_000_000
+_UNCHANGED = 304
+
+
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    """Bytes with a name for their file, and what is known of where they came from."""
+
+    data: bytes
+    name: str
+    info: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Earlier:
+    """What an address held when it was read before, and still holds where its server says so.
+
+    Args:
+        path: of the file in raw/; `info` what was known of it then (`Fetched.info`).
+    """
+
+    path: Path
+    content_hash: str
+    info: Mapping[str, Any]
+
+
+def is_web_address(uri: str) -> bool:
+    """Say whether a URI is read over HTTP."""
+    return uri.partition(":")[0].strip().lower() in _SCHEMES
+
+
+def read_uri(
+    uri: str,
+    *,
+    max_megabytes: int,
+    max_seconds: float,
+    allow_private: bool = False,
+    earlier: Earlier | None = None,
+) -> Fetched:
+    """Return what a path or an http(s) address holds; nothing secret of an address is kept.
+
+    Args:
+        max_megabytes: a larger one is refused (1 MB is 1,000,000 bytes).
+        max_seconds: of wall time for the whole download.
+        allow_private: also addresses of this machine and of private networks, named by the user
+            or by a redirect.
+        earlier: of an address: its server need not send the same again.
+
+    Raises:
+        UsageError: there is no such file, another scheme, too large, a private address.
+        ServiceError: the address does not answer, refuses, or takes too long.
+    """
+    if is_web_address(uri):
+        return _download(uri, max_megabytes, max_seconds, allow_private, earlier)
+    scheme, mark, _ = uri.partition("://")
+    if mark and len(scheme) > 1:
+        shown = hide_credentials(uri)
+        raise UsageError(f"{shown}: '{scheme}' cannot be read; give a path, or http(s).")
+    return _read_file(Path(uri).expanduser(), max_megabytes)
+
+
+def _read_file(path: Path, max_megabytes: int) -> Fetched:
+    try:
+        status = path.stat()
+        if status.st_size > max_megabytes * _MEGABYTE:
+            raise _too_large(str(path), max_megabytes)
+        data = path.read_bytes()
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read ({error.strerror}): name a file.") from error
+    modified = datetime.fromtimestamp(status.st_mtime, UTC).isoformat(timespec="seconds")
+    info = {"kind": "file", "name": path.name, "bytes": len(data), "modified_at": modified}
+    return Fetched(data, path.name, info)
+
+
+def _download(
+    url: str,
+    max_megabytes: int,
+    max_seconds: float,
+    allow_private: bool,
+    earlier: Earlier | None,
+) -> Fetched:
+    from rag_assets.services import (
+        DownloadError,
+        Known,
+        Limits,
+        PrivateAddressError,
+        TooLargeError,
+        TooSlowError,
+        download,
+    )
+
+    shown = hide_credentials(url)
+    limits = Limits(max_megabytes * _MEGABYTE, max_seconds, allow_private)
+    held = _read_earlier(earlier) if earlier is not None else None
+    known = None
+    if held is not None:
+        names = ("final_url", "etag", "last_modified")
+        known = Known(*(str(held.info.get(name) or "") for name in names))
+    # `from None`: whoever stores an error stores what it came from.
+    try:
+        answer = download(url, limits, known)
+    except TooLargeError:
+        raise _too_large(shown, max_megabytes) from None
+    except TooSlowError as error:
+        raise ServiceError(
+            f"{shown}: {error} (parse.seconds_per_document). Save it and give the file."
+        ) from None
+    except PrivateAddressError as error:
+        raise UsageError(
+            f"{shown} is not read: {error}. Set `download.private_addresses: true` in the "
+            "namespace's file where that is meant, or save the page and give the file."
+        ) from None
+    except DownloadError as error:
+        raise ServiceError(
+            f"{shown} cannot be read ({error}). Look whether the address and the network are "
+            "right, or save the page and give the file."
+        ) from None
+    if answer.status == _UNCHANGED and held is not None:
+        return held
+    if not answer.is_success:
+        raise ServiceError(
+            f"{shown}: HTTP {answer.status}. Open the address in a browser, or save the page and "
+            "give the file."
+        )
+    media_type = answer.headers.get("content-type", "").partition(";")[0].strip().lower()
+    info = {
+        "kind": "http",
+        "url": shown,
+        "final_url": answer.url,
+        "status": answer.status,
+        "content_type": media_type,
+        "etag": answer.headers.get("etag", ""),
+        "last_modified": answer.headers.get("last-modified", ""),
+        "bytes": len(answer.data),
+        "fetched_at": datetime.now(UTC).isoformat(timespec="seconds"),
+    }
+    return Fetched(answer.data, name_of_address(answer.url, media_type), info)
+
+
+def _read_earlier(earlier: Earlier) -> Fetched | None:
+    """Return what was read before; None where its file is not as it was."""
+    try:
+        data = earlier.path.read_bytes()
+    except OSError:  # it is fetched whole
+        return None
+    if hash_bytes(data) != earlier.content_hash:
+        return None
+    return Fetched(data, earlier.path.name, dict(earlier.info))
+
+
+def name_of_address(url: str, media_type: str = "") -> str:
+    """Return a file name for an address; its extension says what was sent, where that is known."""
+    plain = hide_credentials(url).partition("#")[0].partition("?")[0]
+    host, _, written = plain.partition("://")[2].partition("/")
+    path = PurePosixPath(unquote(written))
+    stem = path.stem or host.rpartition(":")[0] or host or "page"
+    known = mimetypes.guess_extension(media_type) if media_type else None
+    guessed = mimetypes.guess_type(path.name)[0]
+    suffix = path.suffix if guessed == media_type or not known else known
+    return f"{stem}{suffix}"
+
+
+def _too_large(what: str, max_megabytes: int) -> UsageError:
+    return UsageError(
+        f"{what} is larger than {max_megabytes} MB (parse.max_megabytes). Raise the limit in the "
+        "namespace's file, or give a smaller one."
+    )
+
 
 # Below a namespace's first raw folder; what lies below `evidence` is citable by default.
 INGESTED = "evidence/ingested"

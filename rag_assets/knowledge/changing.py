@@ -10,14 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rag_assets.editing import find_document
-from rag_assets.knowledge.adding import Added, add_content, sidecar_of
+from rag_assets.knowledge.adding import Added, Earlier, add_content, is_web_address, sidecar_of
 from rag_assets.knowledge.config import (
     KnowledgeConfig,
     SparseEmbeddingConfig,
     part_of,
     with_sparse_embedder,
 )
-from rag_assets.knowledge.fetching import Earlier, is_web_address
 from rag_assets.knowledge.source import KnowledgeSource
 from rag_assets.knowledge.stores import declare_namespace, open_namespace, planned_namespace
 from rag_assets.model import (

@@ -6,6 +6,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rag_assets.embedding import joint_tokenizer
+from rag_assets.knowledge.adding import (
+    Earlier,
+    Fetched,
+    is_web_address,
+    name_of_address,
+    read_uri,
+)
 from rag_assets.knowledge.config import (
     ChunkConfig,
     KnowledgeConfig,
@@ -13,13 +20,6 @@ from rag_assets.knowledge.config import (
     chunk_settings,
     laid_over,
     part_of,
-)
-from rag_assets.knowledge.fetching import (
-    Earlier,
-    Fetched,
-    is_web_address,
-    name_of_address,
-    read_uri,
 )
 from rag_assets.knowledge.passages import ChunkPreview, describe_preview
 from rag_assets.model import ParsedDocument, UsageError, hide_credentials, require_text

@@ -1,10 +1,169 @@
 """Articles of statutes in a text: where each begins, in Chinese and in English."""
 
 import re
+import unicodedata
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
-from rag_assets.law.english_articles import english_beginning, find_english_begins
-from rag_assets.law.numbers import NUMBER, read_number, write_number
+NUMBER = r"[〇零一二两三四五六七八九十百千\d]{1,10}"
+_DIGITS = "零一二三四五六七八九"
+_UNITS = {"十": 10, "百": 100, "千": 1000}
+_LARGEST = 9999
+
+
+def read_number(text: str) -> int:
+    """Return the value of a number that `NUMBER` matches."""
+    value, digits = 0, ""
+    for character in unicodedata.normalize("NFKC", text).replace("〇", "零").replace("两", "二"):
+        if character in _UNITS:
+            value += int(digits or 1) * _UNITS[character]
+            digits = ""
+        else:
+            digits += character if character.isdecimal() else str(_DIGITS.index(character))
+    return value + int(digits or 0)
+
+
+def write_number(value: int) -> str:
+    """Return 1234 as statutes write it, 一千二百三十四; beyond 1 to 9999 in digits."""
+    if not 0 < value <= _LARGEST:
+        return str(value)
+    shown, is_gap = "", False
+    for character, size in reversed(_UNITS.items()):
+        digit, value = divmod(value, size)
+        if digit:
+            shown += ("零" if is_gap else "") + _DIGITS[digit] + character
+        is_gap = bool(shown) and not digit
+    if value:
+        shown += ("零" if is_gap else "") + _DIGITS[value]
+    return shown.removeprefix("一") if shown.startswith("一十") else shown
+
+
+# 17, 12a, 2-207, 1.401
+_NUMERIC = r"\d{1,5}(?:[-.]\d{1,4})*(?:[a-z]{1,2}(?![a-z]))?"
+_ROMAN = r"(?-i:[IVXLC]{1,11})(?!\w)"
+_ONE = rf"(?:{_NUMERIC}|{_ROMAN})(?:\s?\(\w{{1,4}}\))*"
+_AND = r"\s*(?:,\s*(?:and|or)\b|,|\band\b|\bor\b|&|\bto\b|[-–])\s*"
+_KINDS = {
+    "article": r"(?:Article|ARTICLE|Art\.)",
+    "section": r"(?:Section|SECTION|Sec\.|SEC\.|§)",
+}
+# What follows a number that begins an article; within a sentence it is spoken of.
+_HEADED = r"(?:\s*$|\s*[.:)*\]](?:\D|$)|\s*[—–]|\s+-\s|\s+[A-Z“\"'‘(\[*])"
+_ENGLISH_BEGINS = re.compile(
+    rf"(?m)^[#>*_\s\u3000]*(?P<written>(?:{'|'.join(_KINDS.values())})\s*"
+    rf"(?P<number>(?i:{_NUMERIC})|{_ROMAN}))(?={_HEADED})"
+)
+_WORDS = r"articles?|arts?\.?|sections?|secs?\.?|ss?\."
+_NUMBERS = rf"{_ONE}(?:{_AND}{_ONE})*"
+_NAMED = re.compile(
+    rf"(?:\b(?P<word>{_WORDS})\s*|(?P<sign>§{{1,2}})\s*)(?P<numbers>{_NUMBERS})(?![\w%])",
+    re.IGNORECASE,
+)
+# Any mention, to be part of other patterns.
+ENGLISH_ADDRESS = rf"(?:(?i:\b(?:{_WORDS})|§{{1,2}})\s*(?i:{_NUMBERS})(?![\w%]))"
+_PART = re.compile(rf"(?P<range>\bto\b|[-–])?\s*(?P<number>{_NUMERIC}|{_ROMAN})", re.IGNORECASE)
+_PARAGRAPHS = re.compile(r"\(\w{1,4}\)")
+_VALUES = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100}
+_NUMERALS = ((100, "C"), (90, "XC"), (50, "L"), (40, "XL"), (10, "X"), (9, "IX"), (5, "V"),
+             (4, "IV"), (1, "I"))  # fmt: skip
+# Numbers beyond are not written in Roman numerals.
+_LARGEST_ROMAN = 399
+# “Articles 3 to 40” names more than a person wants to read first.
+_LONGEST_RANGE = 10
+
+
+class NamedEnglish(NamedTuple):
+    """A mention of one or several articles.
+
+    Args:
+        articles: key and wording of each.
+        start: offset of the mention; half-open.
+        is_plain_word: whether it is “section”, as chapters of any text are called.
+        needs_law: whether it is one only where a law is named: “s. 5”.
+    """
+
+    articles: list[tuple[str, str]]
+    start: int
+    end: int
+    is_plain_word: bool
+    needs_law: bool
+
+
+def english_key(kind: str, number: str) -> str:
+    """Return the key of an article, `17`, or a section, `section 12a`; Roman as Arabic numerals.
+
+    An article has the same key in every language.
+    """
+    written = str(_read_roman(number) or number.lower())
+    return written if kind == "article" else f"{kind} {written}"
+
+
+def find_english_begins(text: str) -> Iterator[tuple[str, str, int]]:
+    """Yield key, wording and offset of the articles and sections that begin in a text."""
+    for match in _ENGLISH_BEGINS.finditer(text):
+        number = match["number"]
+        if number[0].isdigit() or _read_roman(number):
+            kind = "article" if match["written"][0] in "Aa" else "section"
+            yield english_key(kind, number), match["written"], match.start("written")
+
+
+def english_beginning(key: str) -> str:
+    """Return a regular expression of how an article begins, for Rust's engine, without markup."""
+    kind, _, number = key.rpartition(" ")
+    forms = [f"(?i:{re.escape(number)})".replace(r"\-", "-")]
+    if number.isdecimal() and 0 < int(number) <= _LARGEST_ROMAN:
+        forms.append(_write_roman(int(number)))
+    return rf"{_KINDS[kind or 'article']}\s*(?:{'|'.join(forms)}){_HEADED}"
+
+
+def find_english_mentions(text: str) -> Iterator[NamedEnglish]:
+    """Yield what a text says of articles and sections: “Articles 13 to 15 and 17(1)”."""
+    for match in _NAMED.finditer(text):
+        kind = "article" if (match["word"] or "s")[0] in "Aa" else "section"
+        articles: dict[str, str] = {}
+        last = 0
+        numbers = _PARAGRAPHS.sub("", match["numbers"])
+        if (match["word"] or "").rstrip(".").endswith("s") or match["sign"] == "§§":
+            numbers = numbers.replace("-", "–")  # of several a hyphen leads from one to another
+        for part in _PART.finditer(numbers):
+            number = part["number"]
+            is_numeric = number[0].isdigit()
+            value = int(number) if number.isdecimal() else _read_roman(number)
+            # “the article I read” is none.
+            if not is_numeric and not (value and (match["word"] or "a")[0].isupper()):
+                continue
+            if part["range"] and value and 0 < value - last <= _LONGEST_RANGE:
+                between = range(last + 1, value)
+                articles |= {english_key(kind, f"{n}"): f"{kind.capitalize()} {n}" for n in between}
+            key = english_key(kind, number)
+            articles[key] = f"{kind.capitalize()} {number}"
+            last = value or last
+        if articles:
+            is_plain = kind == "section" and match["sign"] is None
+            needs_law = (match["word"] or "").lower() in ("s.", "ss.")
+            yield NamedEnglish(list(articles.items()), *match.span(), is_plain, needs_law)
+
+
+def _read_roman(text: str) -> int:
+    """Return the value of a Roman numeral, 0 for what is none."""
+    if not text or any(sign not in _VALUES for sign in text):
+        return 0
+    values = [_VALUES[sign] for sign in text]
+    value = sum(
+        -one if one < following else one
+        for one, following in zip(values, [*values[1:], 0], strict=True)
+    )
+    return value if _write_roman(value) == text else 0
+
+
+def _write_roman(value: int) -> str:
+    shown = ""
+    for size, sign in _NUMERALS:
+        count, value = divmod(value, size)
+        shown += sign * count
+    return shown
+
 
 # At the beginning of a paragraph; within one, another article is spoken of. So it is where the
 # paragraph goes on with what is said about the article.
@@ -96,3 +255,147 @@ def article_pattern(key: str) -> str:
 
 def _either(number: str) -> str:
     return rf"(?:{number}|{write_number(int(number))})"
+
+
+_DATE_DIGITS = str.maketrans("〇○零一二三四五六七八九", "000123456789", " ")
+_DATE = re.compile(
+    r"(?<!\d)(?P<year>(?:19|20)\s?\d\s?\d|[一二][〇○零一二三四五六七八九]{3})\s*年\s*"
+    r"[\d一二三四五六七八九十]{1,3}\s*月(?:\s*[\d一二三四五六七八九十]{1,3}\s*日)?"
+)
+# What makes a statute, or this wording of it.
+_MADE = re.compile(r"通过|公布|发布|颁布|修订|修正|修改|批准|印发")
+_IN_FORCE = re.compile(r"^[^。；;\n]{0,12}(?:施行|实施|生效)")
+# The head ends with the first article; it names each amendment, and may hold the contents.
+_HEAD = 4000
+# Between a date and what happened then: the name of the meeting, and of the decision.
+_REACH = 120
+
+
+def find_statute_year(text: str) -> int | None:
+    """Return the year of a Chinese statute's wording.
+
+    That of the last date in its head on which it was passed, promulgated or amended; else of a
+    bare date there, as below an order; else of the day from which it holds.
+
+    Args:
+        text: of a document.
+
+    Returns:
+        None where it is no Chinese statute, or gives no date.
+    """
+    begins = find_begins(text)
+    if not has_articles(len(begins)) or not begins[0].shown.startswith("第"):
+        return None
+    head = list(_dated(text[: min(begins[0].start, _HEAD)]))
+    made = [year for year, after in head if _MADE.search(after)]
+    bare = [year for year, after in head if not _IN_FORCE.search(after)]
+    force = [year for year, _ in head]
+    # “本法自2021年1月1日起施行。” stands in the last article.
+    last = [year for year, after in _dated(text[begins[-1].start :]) if _IN_FORCE.search(after)]
+    found = made or bare or force or last
+    return max(found) if found else None
+
+
+def _dated(text: str) -> Iterator[tuple[int, str]]:
+    """Yield each date's year, and the text from it to the next date."""
+    dates = list(_DATE.finditer(text))
+    ends = [*(date.start() for date in dates[1:]), len(text)]
+    for date, end in zip(dates, ends, strict=False):
+        after = text[date.end() : min(end, date.end() + _REACH)]
+        yield int(date["year"].translate(_DATE_DIGITS)), after
+
+
+# An article with the clause of it that is named; of several clauses none is read.
+ARTICLE_AND_CLAUSE = (
+    rf"第\s?(?P<number>{NUMBER})\s?条(?:\s?之\s?(?P<part>{NUMBER}))?"
+    rf"(?:第\s?(?P<paragraph>{NUMBER})\s?款)?(?:第?\s?[(（]?(?P<item>{NUMBER})[)）]?\s?项)?"
+    rf"(?P<more>(?:[、,，和与及至到或]|以及)\s?第?\s?[(（]?{NUMBER}[)）]?\s?[款项])?"
+)
+_ITEM = re.compile(rf"[#>*_\s\u3000]*[(（]\s?(?P<number>{NUMBER})\s?[)）]")
+_SUBITEM = re.compile(r"[#>*_\s\u3000]*(?:\d{1,2}\s?[.、．]|[⒈-⒛①-⑳])")
+# What stands between two articles.
+_HEADING = re.compile(rf"\s*#|[*_\s\u3000]*第\s?{NUMBER}\s?(?:编|分编|章|节)(?:[\s\u3000]|$)")
+_LINE = re.compile(r"[^\r\n]+")
+# A line that ends otherwise goes on in the next one.
+_ENDS = tuple("。；;：:！？!?”』」）)")
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """A paragraph without its items, or one item of it.
+
+    Args:
+        paragraph: from 1.
+        item: as it is numbered; None for the words that are no item.
+        shown: as it is cited behind its article; empty where the article has no other clause.
+        start: offset of its first character in the article; `end` that behind its last.
+    """
+
+    paragraph: int
+    item: int | None
+    shown: str
+    start: int
+    end: int
+
+
+def find_clauses(article: str) -> list[Clause]:
+    """Return the clauses of an article, in their order.
+
+    Args:
+        article: its text, from its 第…条 on.
+    """
+    found: list[tuple[int, int | None, int, int]] = []
+    paragraph, is_open = 0, False
+    for match in _LINE.finditer(article):
+        line = match.group().rstrip()
+        if not line.strip():
+            continue
+        if found and _HEADING.match(line):
+            break
+        item = _ITEM.match(line)
+        if item is not None and paragraph:
+            found.append((paragraph, read_number(item["number"]), *match.span()))
+        elif found and (is_open or _SUBITEM.match(line)):
+            found[-1] = (*found[-1][:3], match.end())
+        else:
+            paragraph += 1
+            found.append((paragraph, None, *match.span()))
+        is_open = not line.endswith(_ENDS)
+    return [
+        Clause(of, number, _shown(of, number, paragraph), start, end)
+        for of, number, start, end in found
+    ]
+
+
+def read_clause(match: re.Match[str]) -> tuple[int | None, int | None]:
+    """Return paragraph and item that a match of `ARTICLE_AND_CLAUSE` names, None for what not."""
+    if match["more"]:
+        return None, None
+    paragraph, item = (
+        read_number(match[kind]) if match[kind] else None for kind in ("paragraph", "item")
+    )
+    return paragraph, item
+
+
+def pick_clause(
+    clauses: Sequence[Clause], paragraph: int | None, item: int | None
+) -> Clause | None:
+    """Return the clause that is named, None where nothing is named or the article has it not.
+
+    An item without a paragraph is the first of its number.
+    """
+    if paragraph is None and item is None:
+        return None
+    return next(
+        (
+            clause
+            for clause in clauses
+            if paragraph in {None, clause.paragraph} and clause.item == item
+        ),
+        None,
+    )
+
+
+def _shown(paragraph: int, item: int | None, paragraphs: int) -> str:
+    told = f"第{write_number(paragraph)}款" if paragraphs > 1 else ""
+    return told + (f"第{write_number(item)}项" if item is not None else "")

@@ -5,8 +5,7 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rag_assets.law.articles import article_key
-from rag_assets.law.clauses import ARTICLE_AND_CLAUSE, read_clause
+from rag_assets.law.articles import ARTICLE_AND_CLAUSE, article_key, read_clause
 from rag_assets.law.structure import PATH_SEPARATOR
 from rag_assets.model import UsageError
 

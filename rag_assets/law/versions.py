@@ -7,9 +7,8 @@ from datetime import date
 from pathlib import PurePosixPath
 from typing import Any, Literal, TypeVar
 
-from rag_assets.law.metadata import MADE, DateKind, LawDate, LawFacts, LawLevel
+from rag_assets.law.metadata import MADE, DateKind, LawDate, LawFacts, LawLevel, StatedRepeal
 from rag_assets.law.names import mark_name, plain_name
-from rag_assets.law.repeals import StatedRepeal
 
 Standing = Literal["in_force", "not_yet_in_force", "superseded", "repealed", "unknown"]
 """How a wording stands on a day; unknown where neither text nor file say since when it is one."""

@@ -19,7 +19,7 @@ from rag_assets.law import (
     names_articles,
     own_name,
 )
-from rag_assets.law.repeals import StatedRepeal
+from rag_assets.law.metadata import StatedRepeal
 from rag_assets.law.versions import LAWS_KEY, Judged, Standing, Wording, judge_wordings
 from rag_assets.model import Article
 from rag_assets.retrieval.candidates import fetch_hits

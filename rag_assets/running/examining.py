@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from rag_assets.model import RagError, StorageError, count_of
-from rag_assets.running.laboratories import laboratory_faults
+from rag_assets.running.recording import laboratory_faults
 from rag_assets.storage import current_folder, read_pointer, require_writable
 from rag_assets.workspace import (
     ENVIRONMENT_FILE,

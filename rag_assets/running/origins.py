@@ -22,7 +22,7 @@ from dagster._core.remote_origin import (
 )
 from dagster._core.types.loadable_target_origin import LoadableTargetOrigin
 
-from rag_assets.running.code_server import LOCATION, MODULE
+from rag_assets.running.serving import LOCATION, MODULE
 
 # The names that Dagster gives a Definitions object's repository and its job over all assets.
 REPOSITORY = "__repository__"

@@ -1,11 +1,19 @@
 """What calls to services on other machines share: keys, retries, errors."""
 
 from rag_assets.services.calling import (
+    LOCATION_VARIABLE,
+    GoogleAccess,
     PassingError,
     RefusedContentError,
     call_with_retries,
+    find_value,
+    google_access,
+    hide,
+    key_advice,
+    missing_extra,
     public_url,
     raise_for_status,
+    require_key,
     shorten,
 )
 from rag_assets.services.downloading import (
@@ -19,8 +27,6 @@ from rag_assets.services.downloading import (
     download,
     download_into,
 )
-from rag_assets.services.google import LOCATION_VARIABLE, GoogleAccess, find_value, google_access
-from rag_assets.services.keys import hide, key_advice, missing_extra, require_key
 
 __all__ = [
     "LOCATION_VARIABLE",

@@ -3,14 +3,113 @@
 import logging
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from typing import NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 from urllib.parse import urlsplit, urlunsplit
 
 import tenacity
+from pydantic import SecretStr
 
-from rag_assets.model import ServiceError
+from rag_assets.model import ConfigurationError, ServiceError, hide_credentials
+from rag_assets.workspace import find_secret
+
+if TYPE_CHECKING:
+    from google.auth.credentials import Credentials
+
+
+def require_key(variable: str, what: str) -> SecretStr:
+    """Return the key of that variable's name, from the environment or the workspace's `.env`.
+
+    Args:
+        what: what needs it, for the error: "embedding by text-embedding-3-small".
+
+    Raises:
+        ConfigurationError: it is not set; the text says where to write it.
+    """
+    key = find_secret(variable)
+    if key is None:
+        raise ConfigurationError(f"{what} needs a key. {key_advice(variable)}")
+    return key
+
+
+def key_advice(variable: str) -> str:
+    """Return the sentence that says where a key is to be written."""
+    return (
+        f"Write {variable}=… into the workspace's .env (or set it in the environment), then run "
+        "the command again."
+    )
+
+
+def hide(text: str, key: SecretStr | None) -> str:
+    """Return `text` without the key and what is secret in addresses; errors repeat both."""
+    return hide_credentials(text.replace(key.get_secret_value(), "…") if key else text)
+
+
+def missing_extra(extra: str, what: str) -> ConfigurationError:
+    """Return the error for an optional package that is not installed."""
+    return ConfigurationError(f"{what} is an extra: run `pip install 'rag-assets[{extra}]'`.")
+
+
+# Where Google's own clients look, in this order of ours: settings, environment, `.env`.
+CREDENTIALS_VARIABLE = "GOOGLE_APPLICATION_CREDENTIALS"
+PROJECT_VARIABLE = "GOOGLE_CLOUD_PROJECT"
+LOCATION_VARIABLE = "GOOGLE_CLOUD_LOCATION"
+_SCOPES = ("https://www.googleapis.com/auth/cloud-platform",)
+
+
+@dataclass(frozen=True)
+class GoogleAccess:
+    """Who asks, and for which project."""
+
+    credentials: "Credentials"
+    project: str
+
+
+def google_access(project: str | None, what: str) -> GoogleAccess:
+    """Return credentials and project, from settings, environment, `.env` or Google's own files.
+
+    Args:
+        project: from the settings; None looks for GOOGLE_CLOUD_PROJECT, then in the credentials.
+        what: what needs them, for the error.
+
+    Raises:
+        ConfigurationError: the extra is not installed, or there are no credentials or no project;
+            the text says what to do.
+    """
+    try:
+        import google.auth
+        from google.auth.exceptions import DefaultCredentialsError
+    except ImportError as error:
+        raise missing_extra("vertex", what) from error
+    file = find_secret(CREDENTIALS_VARIABLE)
+    try:
+        if file is not None:
+            load: Any = google.auth.load_credentials_from_file  # untyped
+            credentials, owner = load(file.get_secret_value(), scopes=list(_SCOPES))
+        else:
+            credentials, owner = google.auth.default(scopes=list(_SCOPES))
+    except DefaultCredentialsError as error:
+        raise ConfigurationError(
+            f"{what} needs Google credentials ({error}). Run `gcloud auth application-default "
+            f"login`, or write {CREDENTIALS_VARIABLE}=<file of a service account> into the "
+            "workspace's .env."
+        ) from error
+    chosen = project or find_value(PROJECT_VARIABLE) or owner
+    if not chosen:
+        raise ConfigurationError(
+            f"{what} needs the name of a Google Cloud project: set `project`, or write "
+            f"{PROJECT_VARIABLE}=… into the workspace's .env."
+        )
+    return GoogleAccess(credentials, chosen)
+
+
+def find_value(variable: str) -> str | None:
+    """Return a variable that is no secret, from the environment or the workspace's `.env`."""
+    found = find_secret(variable)
+    return found.get_secret_value() if found else None
+
 
 Answer = TypeVar("Answer")
 

@@ -6,18 +6,17 @@ from pydantic import Field, field_validator
 from pydantic_core import PydanticCustomError
 from rapidfuzz import fuzz, process
 
-from rag_assets.settings.desk import DeskSettings as DeskSettings
-from rag_assets.settings.graph import GraphSettings
-from rag_assets.settings.judging import AuditSettings as AuditSettings
-from rag_assets.settings.judging import ReaderSettings as ReaderSettings
-from rag_assets.settings.judging import ScorerName as ScorerName
-from rag_assets.settings.judging import VerifySettings as VerifySettings
-from rag_assets.settings.laboratory import CALLED_RULES as CALLED_RULES
-from rag_assets.settings.laboratory import LabSettings as LabSettings
-from rag_assets.settings.laboratory import RecipeRule as RecipeRule
+from rag_assets.settings.section import CALLED_RULES as CALLED_RULES
+from rag_assets.settings.section import AuditSettings as AuditSettings
 from rag_assets.settings.section import Count as Count
-from rag_assets.settings.section import Off, Section
+from rag_assets.settings.section import DeskSettings as DeskSettings
+from rag_assets.settings.section import GraphSettings, Off, Section
+from rag_assets.settings.section import LabSettings as LabSettings
+from rag_assets.settings.section import ReaderSettings as ReaderSettings
+from rag_assets.settings.section import RecipeRule as RecipeRule
+from rag_assets.settings.section import ScorerName as ScorerName
 from rag_assets.settings.section import Share as Share
+from rag_assets.settings.section import VerifySettings as VerifySettings
 
 # What the shipped places are called (`places` in configs/rag.yaml).
 _PLACE_NAMES = (

@@ -1,6 +1,16 @@
 """What every stage that is partitioned by content hash has in common, and the list of stages."""
 
-from rag_assets.stages.frame import DocumentStage, describe_partition
+from rag_assets.stages.frame import (
+    PARSES,
+    DocumentStage,
+    claim_lock,
+    describe_partition,
+    describe_raw_files,
+    fingerprints_over,
+    parsed_contents,
+    stage_lock,
+    upstream_fingerprints,
+)
 from rag_assets.stages.listed import (
     PARSE_SUMMARIES,
     Stage,
@@ -14,15 +24,6 @@ from rag_assets.stages.listed import (
     way_from,
     way_to,
 )
-from rag_assets.stages.parsed import (
-    PARSES,
-    claim_lock,
-    fingerprints_over,
-    parsed_contents,
-    stage_lock,
-    upstream_fingerprints,
-)
-from rag_assets.stages.raw_files import describe_raw_files
 
 __all__ = [
     "PARSES",

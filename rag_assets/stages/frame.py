@@ -5,17 +5,18 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from operator import attrgetter
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rag_assets.model import DocumentStatus, Progress, StageOutcome
+from rag_assets.model import DocumentStatus, Progress, StageOutcome, combine_digests, hash_fields
 from rag_assets.model.markdown import code_span, fence
-from rag_assets.stages.parsed import stage_lock
 from rag_assets.storage import (
     Computed,
     Entry,
     Notify,
     Refreshed,
     live_digest,
+    read_entries,
     read_rows,
     refresh_record,
 )
@@ -23,6 +24,83 @@ from rag_assets.workspace import Inventory, LivingContent, Namespace, newest_exp
 
 if TYPE_CHECKING:
     import pyarrow as pa
+# The stage whose entries say of every content whether there is a text at all.
+PARSES = "parse_reports"
+
+
+def stage_lock(namespace: Namespace, stage: str, partition: str) -> Path:
+    """Return the lock of one partition record."""
+    return namespace.workspace.derived_locks / f"{namespace.name}.{stage}.{partition}.lock"
+
+
+def claim_lock(namespace: Namespace, stage: str, partition: str) -> Path:
+    """Return the lock of the run that computes a partition; nobody else waits for it."""
+    return namespace.workspace.derived_locks / f"{namespace.name}.{stage}.{partition}.claim.lock"
+
+
+def parsed_contents(namespace: Namespace, inventory: Inventory, partition: str) -> dict[str, Entry]:
+    """Return the entries of a partition's living contents that were parsed."""
+    entries = read_entries(namespace.record(PARSES, partition))
+    return {
+        content: entries[content]
+        for content in inventory.partition(namespace, partition)
+        if content in entries and entries[content].note["status"] == "ok"
+    }
+
+
+def upstream_fingerprints(
+    namespace: Namespace, inventory: Inventory, partition: str, upstream: str, rule: str
+) -> dict[str, str]:
+    """Return content → fingerprint: the rule of a stage over the digest of the stage before it."""
+    entries = read_entries(namespace.record(upstream, partition))
+    return fingerprints_over(namespace, inventory, partition, entries, rule)
+
+
+def fingerprints_over(
+    namespace: Namespace,
+    inventory: Inventory,
+    partition: str,
+    entries: Mapping[str, Entry],
+    rule: str,
+) -> dict[str, str]:
+    """Return what `upstream_fingerprints` does, over entries that are known."""
+    return {
+        content: hash_fields(rule, entries[content].digest)
+        for content in parsed_contents(namespace, inventory, partition)
+        if content in entries
+    }
+
+
+def describe_raw_files(
+    namespace: Namespace, inventory: Inventory, partitions: Sequence[str]
+) -> dict[str, StageOutcome]:
+    """Return, by partition, which files the later stages work on. Nothing is written or read."""
+    outcomes = {}
+    for partition in partitions:
+        living = inventory.partition(namespace, partition)
+        documents = tuple(
+            DocumentStatus(
+                source.source_uri,
+                "ok",
+                "",
+                {"bytes": source.size, "content": content[:12], "type": source.source_type},
+            )
+            for content, document in living.items()
+            for source in document.sources
+        )
+        outcomes[partition] = StageOutcome(
+            combine_digests(living),
+            tuple(sorted(documents, key=lambda document: document.name)),
+            {
+                "documents": len(living),
+                "files": len(documents),
+                "bytes": sum(document.first.size for document in living.values()),
+            },
+            0,
+            0.0,
+        )
+    return outcomes
+
 
 # Of a partition's first document, what the UI shows: rows, and characters of each.
 _PREVIEW_ROWS, _PREVIEW_CHARACTERS = 3, 300

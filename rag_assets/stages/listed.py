@@ -1,7 +1,8 @@
 """The list of stages: what a namespace's assets are called and which reads which.
 
-It stands here and nowhere else. A stage is a line of `STAGES` and a module of its name in `assets/`
-with a function `build_<name>_asset`; commands, publications, lineage and garbage collection follow.
+It stands here and nowhere else. A stage is a line of `STAGES` and, in `assets/`, an entry of
+`stage.py` or a module of its name with a function `build_<name>_asset`; commands, publications,
+lineage and garbage collection follow.
 """
 
 from collections.abc import Callable, Iterable, Sequence

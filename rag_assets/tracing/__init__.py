@@ -3,8 +3,14 @@
 from typing import TYPE_CHECKING
 
 from rag_assets.lazily import lazy_names
-from rag_assets.tracing.chain import Chain, Step
-from rag_assets.tracing.finding import trace
+from rag_assets.tracing.chain import (
+    Chain,
+    Step,
+    chain_to_json,
+    render_chain,
+    render_overview,
+    trace,
+)
 from rag_assets.tracing.health import Health, write_health_report
 from rag_assets.tracing.manifests import (
     BuildManifest,
@@ -12,10 +18,9 @@ from rag_assets.tracing.manifests import (
     write_build_manifest,
 )
 from rag_assets.tracing.querying import open_sql, run_sql
-from rag_assets.tracing.rendering import chain_to_json, render_chain, render_overview
 
 if TYPE_CHECKING:
-    from rag_assets.tracing.knowledge_export import export_knowledge
+    from rag_assets.tracing.knowledge_views import export_knowledge
 
 __all__ = [
     "BuildManifest",
@@ -35,4 +40,4 @@ __all__ = [
 ]
 
 # Imported on first use: what it needs costs every trace a moment.
-__getattr__ = lazy_names(__name__, {"export_knowledge": "knowledge_export"})
+__getattr__ = lazy_names(__name__, {"export_knowledge": "knowledge_views"})

@@ -16,7 +16,7 @@ from rag_assets.publishing import build_id_of
 from rag_assets.publishing.catalogue import OFFLINE, catalogue_name
 from rag_assets.stages import recorded
 from rag_assets.storage import find_json, list_publications, put_json, read_manifest, read_pointer
-from rag_assets.tracing.stored import create_stored_tables, read_named_rows
+from rag_assets.tracing.querying import create_stored_tables, read_named_rows
 from rag_assets.workspace import Namespace, Workspace
 
 if TYPE_CHECKING:

@@ -1,20 +1,545 @@
 """SQL over everything: catalogues of all namespaces, packs, verdicts, claims, runs, lineage."""
 
+import json
 import threading
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any  # Any: values of SQL
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
 
 from rag_assets.editing import read_histories
 from rag_assets.model import PublicationError, UsageError
-from rag_assets.publishing.catalogue import attach_catalogues, catalogue_name, seal
-from rag_assets.storage import current_folder, match_keys, read_pointer
-from rag_assets.tracing.laboratory_tables import create_laboratory_tables
-from rag_assets.tracing.lineage import create_lineage
-from rag_assets.tracing.stored import create_stored_tables, load_table, path_list
-from rag_assets.workspace import Workspace
+from rag_assets.publishing.catalogue import (
+    attach_catalogues,
+    catalogue_errors_explained,
+    catalogue_name,
+    file_column,
+    quote_identifier,
+    quote_literal,
+    seal,
+)
+from rag_assets.stages import recorded
+from rag_assets.storage import (
+    MANIFEST,
+    Listed,
+    LocalStore,
+    current_folder,
+    list_publications,
+    match_keys,
+    read_pointer,
+)
+from rag_assets.workspace import Namespace, Workspace
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
+# DuckDB refuses a larger JSON document unless it is told; its own default.
+_JSON_BYTES = 16 * 1024 * 1024
+
+_SIGNED = "run_id VARCHAR, code_version VARCHAR, config_hash VARCHAR, tool_version VARCHAR"
+# What a publication's catalogue must have to be traced through; all since the first have.
+_TRACED = {
+    "documents": "doc_uid, doc_id, title, content_hash, content_ref, source_uri, citable",
+    "parents": "parent_id, label, hash, page_start, page_end",
+    "chunks": "chunk_id, doc_uid, parent_id, citation_id, content_hash, input_hash, char_start, "
+    "char_end, page_start, page_end, section_path",
+    "parse_reports": "content_hash, parser, parser_version, media_type, pages, characters",
+    "sources": "content_hash, file, source_type, status",
+}
+
+
+def create_stored_tables(
+    connection: "DuckDBPyConnection",
+    workspace: Workspace,
+    names: Sequence[str],
+    publication: str | None = None,
+) -> None:
+    """Add `stages`, `publications`, `bindings`, `versions` and the `standing_…` views.
+
+    `standing_documents`, `standing_chunks` … hold the rows of every publication that stands, not
+    only of the one that readers see, with `publication` and `is_current` before them.
+
+    Args:
+        names: of the namespaces to look at; nothing of another is opened.
+        publication: only this one, where it is given.
+
+    Raises:
+        DamagedFileError: the catalogue of a publication cannot be read.
+    """
+    namespaces = [workspace.namespace(name) for name in names]
+    standing = [
+        (each, name)
+        for each in namespaces
+        for name in _standing(each)
+        if publication in {None, name}
+    ]
+    _create_stages(connection, workspace, namespaces)
+    _create_publications(connection, workspace, standing)
+    _create_bindings(connection, workspace, namespaces)
+    _create_versions(connection, workspace)
+    _create_standing(connection, standing)
+
+
+def read_named_rows(
+    connection: "DuckDBPyConnection", query: str, values: Mapping[str, Any] | None = None
+) -> list[dict[str, Any]]:
+    """Return the rows of a query, each by its columns' names."""
+    result = connection.execute(query, dict(values) if values else None)
+    names = [column[0] for column in result.description or ()]
+    return [dict(zip(names, row, strict=True)) for row in result.fetchall()]
+
+
+def load_table(connection: "DuckDBPyConnection", name: str, columns: str, query: str) -> None:
+    """Create a table from a query over files, so that nothing has to be read later.
+
+    Where a file is not what it should be, the table says so when it is asked, and no other.
+
+    Args:
+        columns: `name TYPE, …` of what stands there where the query fails.
+    """
+    import duckdb
+
+    try:
+        connection.execute(f"CREATE TABLE {name} AS {query}")
+    except duckdb.InvalidInputException as error:
+        said = str(error).partition("\n")[0]
+        typed = ", ".join(
+            f"CAST(said AS {kind}) AS {column}"
+            for column, kind in (part.split(" ", 1) for part in columns.split(", "))
+        )
+        # Asked for no column, it is to fail too: hence the condition.
+        connection.execute(
+            f"CREATE VIEW {name} AS SELECT {typed} FROM "
+            f"(SELECT error({quote_literal(said)}) AS said) WHERE said IS NOT NULL"
+        )
+
+
+def path_list(paths: Iterable[Path]) -> str:
+    """Return paths as an SQL list."""
+    return f"[{', '.join(quote_literal(str(path)) for path in paths)}]"
+
+
+def json_files(
+    store: LocalStore, files: Iterable[Listed], columns: str, *, lines: bool = False
+) -> str:
+    """Return the table function that reads JSON files with the columns named, and no others.
+
+    A key that a file does not have is null, one that is not asked for is passed over: files of
+    older versions are read beside new ones.
+
+    Args:
+        columns: `name TYPE, …`.
+        lines: one document a line; else one a file.
+    """
+    found = sorted(files, key=lambda each: each.key)
+    typed = ", ".join(
+        f"{quote_identifier(name)}: {quote_literal(kind)}"
+        for name, kind in (part.split(" ", 1) for part in columns.split(", "))
+    )
+    most = max(_JSON_BYTES, *(each.size + 1 for each in found))
+    form = "newline_delimited" if lines else "unstructured"
+    paths = path_list(store.place(each.key) for each in found)
+    return (
+        f"read_json({paths}, columns = {{{typed}}}, filename = true, format = '{form}', "
+        f"maximum_object_size = {most}, ignore_errors = {str(lines).lower()})"
+    )
+
+
+def _create_stages(
+    connection: "DuckDBPyConnection", workspace: Workspace, namespaces: Sequence[Namespace]
+) -> None:
+    store, key_of = workspace.store, workspace.key_of
+    paths = [
+        store.place(record.key)
+        for each in namespaces
+        for stage in recorded()
+        for record in match_keys(store, f"{key_of(each.records)}/{stage}/*.parquet")
+    ]
+    if not paths:
+        connection.execute(
+            "CREATE TABLE stages (namespace VARCHAR, stage VARCHAR, partition VARCHAR, "
+            "content_hash VARCHAR, fingerprint VARCHAR, digest VARCHAR, computed_at VARCHAR, "
+            f"{_SIGNED})"
+        )
+        return
+    connection.execute(f"""
+        CREATE TABLE stages AS
+        WITH records AS (
+            SELECT string_split(file_name, '/')[-3:] AS place,
+                unnest(map_entries(from_json(decode(value), '"MAP(VARCHAR, JSON)"'))) AS entry
+            FROM parquet_kv_metadata({path_list(paths)}) WHERE decode(key) = 'rag_record'
+        )
+        SELECT place[1] AS namespace, place[2] AS stage,
+            replace(place[3], '.parquet', '') AS partition, entry.key AS content_hash,
+            entry.value->>'$.fingerprint' AS fingerprint, entry.value->>'$.digest' AS digest,
+            entry.value->>'$.note.made_by.at' AS computed_at,
+            entry.value->>'$.note.made_by.run_id' AS run_id,
+            entry.value->>'$.note.made_by.code_version' AS code_version,
+            entry.value->>'$.note.made_by.config_hash' AS config_hash,
+            entry.value->>'$.note.made_by.tool_version' AS tool_version
+        FROM records
+    """)
+
+
+def _create_publications(
+    connection: "DuckDBPyConnection",
+    workspace: Workspace,
+    standing: Sequence[tuple[Namespace, str]],
+) -> None:
+    store, key_of = workspace.store, workspace.key_of
+    paths = [each.publications / publication / MANIFEST for each, publication in standing]
+    manifests = [found for path in paths if (found := store.find(key_of(path)))]
+    connection.execute(
+        "CREATE TABLE publications (namespace VARCHAR, publication VARCHAR, is_current BOOLEAN, "
+        "created_at TIMESTAMP, inventory_digest VARCHAR, chunks BIGINT, "
+        f"{_SIGNED})"
+    )
+    if not manifests:
+        return
+    columns = (
+        "namespace VARCHAR, publication VARCHAR, created_at DOUBLE, inventory_digest VARCHAR, "
+        "counts JSON, config_hash VARCHAR, tool_version VARCHAR, made_by JSON"
+    )
+    current = {
+        f"({quote_literal(each.name)}, {quote_literal(pointer.current)})"
+        for each, _ in standing
+        if (pointer := read_pointer(each.publications))
+    }
+    connection.execute(f"""
+        INSERT INTO publications
+        SELECT namespace, publication, (namespace, publication) IN ({", ".join(sorted(current))}),
+            make_timestamp((created_at * 1000000)::BIGINT), inventory_digest,
+            (counts->>'chunks')::BIGINT, made_by->>'run_id', made_by->>'code_version',
+            coalesce(config_hash, made_by->>'config_hash'), tool_version
+        FROM {json_files(store, manifests, columns)}
+    """)
+
+
+def _create_bindings(
+    connection: "DuckDBPyConnection", workspace: Workspace, namespaces: Sequence[Namespace]
+) -> None:
+    store, key_of = workspace.store, workspace.key_of
+    journals = [found for each in namespaces if (found := store.find(key_of(each.journal)))]
+    written = [found for found in journals if found.size]
+    if not written:
+        connection.execute(
+            "CREATE TABLE bindings (namespace VARCHAR, content_hash VARCHAR, path VARCHAR, "
+            "doc_uid VARCHAR, bound_at VARCHAR)"
+        )
+        return
+    columns = "event VARCHAR, content_hash VARCHAR, path VARCHAR, doc_uid VARCHAR, at VARCHAR"
+    connection.execute(f"""
+        CREATE TABLE bindings AS
+        SELECT regexp_extract(filename, '([^/]+)\\.jsonl$', 1) AS namespace, content_hash, path,
+            doc_uid, "at" AS bound_at
+        FROM {json_files(store, written, columns, lines=True)} WHERE event IN ('bind', 'pin')
+    """)
+
+
+def _create_versions(connection: "DuckDBPyConnection", workspace: Workspace) -> None:
+    log = workspace.store.find("meta/version_log.jsonl")
+    if log is None or not log.size:
+        connection.execute(
+            f"CREATE TABLE versions (file VARCHAR, made_at VARCHAR, reason VARCHAR, {_SIGNED})"
+        )
+        return
+    columns = "file VARCHAR, timestamp VARCHAR, reason VARCHAR, made_by JSON"
+    connection.execute(f"""
+        CREATE TABLE versions AS
+        SELECT file, "timestamp" AS made_at, reason, made_by->>'run_id' AS run_id,
+            made_by->>'code_version' AS code_version,
+            made_by->>'config_hash' AS config_hash, made_by->>'tool_version' AS tool_version
+        FROM {json_files(workspace.store, [log], columns, lines=True)} WHERE file IS NOT NULL
+    """)
+
+
+def _standing(namespace: Namespace) -> list[str]:
+    """Return the name of every publication of a namespace that stands whole."""
+    folder, workspace = namespace.publications, namespace.workspace
+    return [
+        name
+        for name in list_publications(folder)
+        if workspace.store.find(workspace.key_of(folder / name / catalogue_name(name)))
+    ]
+
+
+def _create_standing(
+    connection: "DuckDBPyConnection", standing: Sequence[tuple[Namespace, str]]
+) -> None:
+    parts: dict[str, list[str]] = {table: [] for table in _TRACED}
+    # DuckDB opens a file once: the publications that readers see are attached already.
+    attached = dict(
+        connection.execute("SELECT path, database_name FROM duckdb_databases()").fetchall()
+    )
+    for namespace, publication in standing:
+        path = str(namespace.publications / publication / catalogue_name(publication))
+        alias = quote_identifier(attached.get(path, f"{namespace.name}@{publication}"))
+        pointer = read_pointer(namespace.publications)
+        is_current = pointer is not None and pointer.current == publication
+        mend = f"Delete the folder {publication}: readers do not see it any more."
+        with catalogue_errors_explained(Path(path), mend):
+            if path not in attached:
+                connection.execute(f"ATTACH {quote_literal(path)} AS {alias} (READ_ONLY)")
+        place = file_column(connection, attached.get(path, f"{namespace.name}@{publication}"))
+        for table, names in _TRACED.items():
+            columns = names.replace(" file,", f" {place} AS file,")
+            parts[table].append(
+                f"SELECT {quote_literal(publication)} AS publication, {is_current} AS is_current, "
+                f"{quote_literal(namespace.name)} AS namespace, {columns} FROM {alias}.main.{table}"
+            )
+    for table, columns in _TRACED.items():
+        empty = (
+            f"SELECT '' AS publication, false AS is_current, namespace, {columns} FROM {table} "
+            "WHERE false"
+        )
+        union = " UNION ALL ".join(parts[table] or [empty])
+        connection.execute(f"CREATE VIEW standing_{table} AS {union}")
+
+
+# By the types that the store declares; JSON comes as text and becomes JSON again.
+_TYPES = {
+    "INTEGER": pa.int64(), "REAL": pa.float64(), "BOOLEAN": pa.bool_(), "TEXT": pa.string(),
+    "JSON": pa.string(),
+}  # fmt: skip
+_RECIPES = """
+    CREATE VIEW lab_recipes AS
+    SELECT run_id, CAST(recipe->>'rank' AS BIGINT) AS rank, recipe->>'M1' AS M1,
+        recipe->>'M2' AS M2, recipe->>'atomic_ratio' AS atomic_ratio,
+        recipe->>'$.small_molecule_modifier.name' AS modifier,
+        recipe->>'$.small_molecule_modifier.smiles' AS smiles, recipe->'grounds' AS grounds
+    FROM (SELECT id AS run_id, unnest(CAST(record->'recipes' AS JSON[])) AS recipe FROM lab_runs)
+"""
+_PRODUCTS = """
+    CREATE VIEW lab_feedback_products AS
+    SELECT run_id, product->>'product_id' AS product_id, CAST(product->>'value' AS DOUBLE) AS value,
+        CAST(product->>'fraction' AS DOUBLE) AS fraction
+    FROM (SELECT run_id, unnest(CAST(products AS JSON[])) AS product FROM lab_feedback)
+"""
+
+
+def create_laboratory_tables(connection: "DuckDBPyConnection", workspace: Workspace) -> None:
+    """Add the tables of a workspace's laboratory, as they are now; none where it has none."""
+    if workspace.settings.lab is None:
+        return
+    from rag_assets.lab.laboratory import lab_file, open_laboratory
+    from rag_assets.lab.store import TABLES
+
+    if not lab_file(workspace).is_file():
+        return
+    with open_laboratory(workspace).store.reading() as reading:
+        for table in (*TABLES, "mem_edit_log"):
+            found = reading.connection.execute(f"PRAGMA table_info({table})")
+            kinds = {name: kind or "TEXT" for _, name, kind, *_ in found}
+            rows = [
+                {n: json.dumps(v) if kinds[n] == "JSON" else v for n, v in row.items()}
+                for row in reading.rows(table, "1")
+            ]
+            schema = pa.schema([(name, _TYPES[kind]) for name, kind in kinds.items()])
+            columns = ", ".join(
+                f'CAST("{name}" AS JSON) AS "{name}"' if kind == "JSON" else f'"{name}"'
+                for name, kind in kinds.items()
+            )
+            connection.register("laboratory_rows", pa.Table.from_pylist(rows, schema=schema))
+            connection.execute(f"CREATE TABLE lab_{table} AS SELECT {columns} FROM laboratory_rows")
+            connection.unregister("laboratory_rows")
+    connection.execute(_RECIPES)
+    connection.execute(_PRODUCTS)
+
+
+_CLAIM_AUDITS = "outputs/audits/*_claims_v*.json"
+_AUDITS = "outputs/audits/*_citations_v*.json"
+_PACKS = "outputs/evidence_pack_v*.json"
+
+# The columns of one end of a chain, in the order of the two selections below.
+_REFERENCE = (
+    "kind VARCHAR, id VARCHAR, file VARCHAR, output VARCHAR, number BIGINT, label VARCHAR, "
+    "made_from VARCHAR, "
+    "line BIGINT, sentence VARCHAR, claim VARCHAR, status VARCHAR, reason_code VARCHAR, "
+    "reason VARCHAR, score DOUBLE, scorer VARCHAR, scorer_fingerprint VARCHAR, "
+    "namespace VARCHAR, doc_uid VARCHAR, chunk_id VARCHAR, parent_id VARCHAR, "
+    "citation_id VARCHAR, passage_hash VARCHAR, quote VARCHAR, locator VARCHAR, "
+    "judged_content VARCHAR, judged_publication VARCHAR"
+)
+
+_VERDICTS = """
+    SELECT 'verdict', coalesce(each->>'verdict_id', audit_id || '#' || (each->>'number')),
+        filename, regexp_extract(filename, '([^/]+)\\.json$', 1), (each->>'number')::BIGINT,
+        each->>'number', draft_name, (each->>'line')::BIGINT, each->>'sentence',
+        each->>'claim', each->>'status', each->>'reason_code', each->>'reason',
+        (each->>'score')::DOUBLE,
+        coalesce(each->>'scorer', each->>'scored_by', scorer),
+        coalesce(each->>'scorer_fingerprint', scorer_fingerprint),
+        each->>'namespace', each->>'doc_uid', each->>'chunk_id', each->>'parent_id',
+        each->>'citation_id', each->>'content_hash', each->>'quote', each->>'locator',
+        each->>'content_version', publications[each->>'namespace']
+    FROM (SELECT *, unnest("rows") AS each FROM {files})
+"""
+_AUDIT_COLUMNS = (
+    "audit_id VARCHAR, draft_name VARCHAR, scorer VARCHAR, scorer_fingerprint VARCHAR, "
+    "publications MAP(VARCHAR,VARCHAR), rows JSON[]"
+)
+
+_ITEMS = """
+    SELECT 'item', query_id || '#' || (each->>'rank'),
+        filename, regexp_extract(filename, '([^/]+)\\.json$', 1), (each->>'rank')::BIGINT,
+        each->>'rank', question, NULL, NULL, NULL, NULL, NULL, NULL,
+        (each->>'retrieval_score')::DOUBLE,
+        'retrieval', NULL,
+        each->>'namespace', each->>'doc_uid', each->>'chunk_id', each->>'parent_id',
+        each->>'citation_id', each->>'chunk_hash', each->>'exact_quote', each->>'locator',
+        list_filter(sources, lambda s: s->>'doc_uid' = each->>'doc_uid'
+            AND s->>'namespace' = each->>'namespace')[1]->>'content_hash',
+        publications[each->>'namespace']
+    FROM (SELECT *, unnest(items) AS each FROM {files})
+"""
+_PACK_COLUMNS = (
+    "query_id VARCHAR, question VARCHAR, publications MAP(VARCHAR,VARCHAR), items JSON[], "
+    "sources JSON[]"
+)
+
+# A claim has a row for each document that it cites, and one where it cites none.
+_CLAIMS = """
+    SELECT 'claim', audit_id || '#' || (each->>'claim_id') || '#' || link_number,
+        filename, regexp_extract(filename, '([^/]+)\\.json$', 1), claim_number,
+        each->>'claim_id', draft_name, (each->>'line')::BIGINT, each->>'sentence',
+        each->>'claim_text', each->>'status', coalesce(link->>'reason_code', each->>'claim_type'),
+        each->>'reason', (link->>'score')::DOUBLE, coalesce(link->>'scored_by', scorer),
+        link->>'scorer_fingerprint', link->>'namespace', link->>'doc_uid', link->>'chunk_id',
+        link->>'parent_id', link->>'citation_id', link->>'content_hash', link->>'quote',
+        link->>'locator', link->>'content_version', publications[link->>'namespace']
+    FROM (
+        SELECT * EXCLUDE (links), unnest(links)->'verdict' AS link,
+            generate_subscripts(links, 1) AS link_number
+        FROM (
+            SELECT *, CASE WHEN json_array_length(each->'linked_evidence') > 0
+                THEN from_json(each->'linked_evidence', '["JSON"]') ELSE [NULL::JSON] END AS links
+            FROM (
+                SELECT *, unnest("rows") AS each, generate_subscripts("rows", 1) AS claim_number
+                FROM {files}
+            )
+        )
+    )
+"""
+
+_PASSAGES = """
+    SELECT 'passage', citation_id, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
+        NULL, NULL, NULL, namespace, doc_uid, chunk_id, parent_id, citation_id, content_hash,
+        NULL, NULL, NULL, publication
+    FROM standing_chunks WHERE is_current
+"""
+
+_LINEAGE = """
+    CREATE VIEW lineage AS
+    WITH placed AS (
+        -- The document in the publication that was judged, else in the one that readers see.
+        SELECT r.*, d.publication AS found_in, d.is_current AS is_current, d.title,
+            d.doc_id AS text_hash, d.content_hash AS found_content, d.content_ref,
+            c.chunk_id AS found_chunk_id, c.content_hash AS chunk_hash, c.input_hash,
+            c.char_start, c.char_end, c.page_start, c.page_end, c.section_path,
+            c.parent_id AS found_parent_id
+        FROM ends AS r
+        LEFT JOIN standing_documents AS d
+            ON d.namespace = r.namespace AND d.doc_uid = r.doc_uid
+            AND coalesce(r.judged_content, d.content_hash) = d.content_hash
+        LEFT JOIN standing_chunks AS c
+            ON c.namespace = r.namespace AND c.publication = d.publication
+            AND c.citation_id = r.citation_id
+        QUALIFY row_number() OVER (
+            PARTITION BY r.kind, r.id, r.output
+            ORDER BY d.publication IS NOT DISTINCT FROM r.judged_publication DESC,
+                c.chunk_id IS NOT NULL DESC, d.is_current DESC
+        ) = 1
+    ), last_bound AS (
+        SELECT namespace, doc_uid, arg_max(content_hash, bound_at) AS content_hash
+        FROM bindings GROUP BY ALL
+    ), hashed AS (
+        SELECT p.*, coalesce(p.judged_content, p.found_content, b.content_hash) AS raw_sha256
+        FROM placed AS p
+        LEFT JOIN last_bound AS b ON b.namespace = p.namespace AND b.doc_uid = p.doc_uid
+    ), bound_paths AS (
+        SELECT namespace, content_hash, list(DISTINCT path ORDER BY path) AS paths
+        FROM bindings GROUP BY ALL
+    ), living_paths AS (
+        SELECT namespace, publication, content_hash,
+            list(file ORDER BY file) AS paths
+        FROM standing_sources GROUP BY ALL
+    ), computed AS (
+        SELECT namespace, content_hash, list({{
+            'stage': stage, 'partition': partition, 'fingerprint': fingerprint,
+            'digest': digest, 'computed_at': computed_at, 'run_id': run_id,
+            'code_version': code_version, 'config_hash': config_hash,
+            'tool_version': tool_version
+        }} ORDER BY list_position({stages}, stage)) AS stages
+        FROM stages GROUP BY ALL
+    ), seen AS (
+        SELECT namespace, citation_id, list(output || '#' || number ORDER BY output, number)
+            AS items
+        FROM ends WHERE kind = 'item' GROUP BY ALL
+    )
+    SELECT h.kind, h.id, h.output || '#' || h.label AS name,
+        replace(h.file, {root}, '') AS file, h.output, h.number, h.label,
+        h.made_from, v.made_at, v.run_id, v.code_version,
+        v.config_hash, v.tool_version,
+        h.line, h.sentence, h.claim, h.status, h.reason_code, h.reason, h.score, h.scorer,
+        h.scorer_fingerprint, h.quote, h.locator, h.passage_hash,
+        coalesce(seen.items, []) AS items,
+        h.namespace, h.doc_uid, h.title, h.citation_id, h.chunk_id, h.found_chunk_id,
+        h.chunk_hash, h.input_hash, h.char_start, h.char_end, h.page_start, h.page_end,
+        h.section_path, coalesce(h.found_parent_id, h.parent_id) AS parent_id,
+        p.hash AS parent_hash, p.page_start AS parent_page_start, p.page_end AS parent_page_end,
+        h.judged_publication, h.found_in AS publication, h.is_current,
+        pub.created_at AS published_at, pub.run_id AS publication_run_id,
+        pub.code_version AS publication_code_version,
+        pub.config_hash AS publication_config_hash,
+        pub.tool_version AS publication_tool_version,
+        h.text_hash, h.content_ref, t.parser, t.parser_version, t.media_type,
+        h.raw_sha256, coalesce(l.paths, b.paths, []) AS raw_paths,
+        now.content_hash AS current_sha256,
+        now.content_hash IS DISTINCT FROM h.raw_sha256 AS is_stale,
+        coalesce(k.stages, []) AS stages
+    FROM hashed AS h
+    LEFT JOIN standing_parents AS p ON p.namespace = h.namespace
+        AND p.publication = h.found_in AND p.parent_id = coalesce(h.found_parent_id, h.parent_id)
+    LEFT JOIN standing_parse_reports AS t ON t.namespace = h.namespace
+        AND t.publication = h.found_in AND t.content_hash = h.raw_sha256
+    LEFT JOIN living_paths AS l ON l.namespace = h.namespace AND l.publication = h.found_in
+        AND l.content_hash = h.raw_sha256
+    LEFT JOIN bound_paths AS b ON b.namespace = h.namespace AND b.content_hash = h.raw_sha256
+    LEFT JOIN computed AS k ON k.namespace = h.namespace AND k.content_hash = h.raw_sha256
+    LEFT JOIN publications AS pub ON pub.namespace = h.namespace
+        AND pub.publication = h.found_in
+    LEFT JOIN standing_documents AS now ON now.namespace = h.namespace
+        AND now.doc_uid = h.doc_uid AND now.is_current
+    LEFT JOIN seen ON seen.namespace = h.namespace AND seen.citation_id = h.citation_id
+    LEFT JOIN versions AS v ON v.file = regexp_replace(
+        replace(h.file, {root}, ''), '\\.json$', '.md')
+"""
+
+
+def create_lineage(connection: "DuckDBPyConnection", workspace: Workspace) -> None:
+    """Add the table `ends` (verdicts, items, claims, passages) and the view `lineage` over it."""
+    parts = [_PASSAGES]
+    for pattern, columns, query in (
+        (_AUDITS, _AUDIT_COLUMNS, _VERDICTS),
+        (_PACKS, _PACK_COLUMNS, _ITEMS),
+        (_CLAIM_AUDITS, _AUDIT_COLUMNS, _CLAIMS),
+    ):
+        if found := match_keys(workspace.store, pattern):
+            parts.append(query.format(files=json_files(workspace.store, found, columns)))
+    names = ", ".join(part.split(" ")[0] for part in _REFERENCE.split(", "))
+    types = ", ".join(
+        f"CAST({name} AS {kind}) AS {name}"
+        for name, kind in (part.split(" ") for part in _REFERENCE.split(", "))
+    )
+    union = " UNION ALL ".join(parts)
+    query = f"SELECT {types} FROM ({union}) AS united({names})"
+    load_table(connection, "ends", _REFERENCE, query)
+    connection.execute(
+        _LINEAGE.format(
+            stages=list(recorded()), root=quote_literal(f"{workspace.root.as_posix()}/")
+        )
+    )
+
 
 # All are held in memory.
 _MOST_ROWS = 1_000_000

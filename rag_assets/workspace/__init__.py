@@ -4,13 +4,6 @@ from typing import TYPE_CHECKING
 
 from rag_assets.lazily import lazy_names
 from rag_assets.settings import Settings
-from rag_assets.workspace.changes import (
-    Change,
-    Held,
-    compare_contents,
-    count_changes,
-    name_changes,
-)
 from rag_assets.workspace.configuration import configs_folder, shipped_settings
 from rag_assets.workspace.creating import (
     add_namespace,
@@ -23,53 +16,64 @@ from rag_assets.workspace.creating import (
 from rag_assets.workspace.environment_file import (
     ENVIRONMENT_FILE,
     SENSORS_VARIABLE,
+    choose_secrets,
     correct_environment,
     environment_of,
+    find_secret,
     lend_environment,
     read_environment,
     readers_of_secrets,
+    require_free_place,
     require_own_environment,
     stale_environment,
 )
-from rag_assets.workspace.guarding import require_free_place
-from rag_assets.workspace.identity import Claim, Identities, reconcile, slug
-from rag_assets.workspace.installed import code_digest
 from rag_assets.workspace.inventory import (
+    Change,
+    Held,
     Inventory,
     InventoryOutcome,
     LivingContent,
+    compare_contents,
+    count_changes,
     current_identities,
     current_overrides,
     lock_inventory,
+    name_changes,
     newest_expired,
     read_inventory,
     require_inventory,
     sources_digest,
     take_inventory,
 )
-from rag_assets.workspace.journal import Binding, Journal, Override, read_journal
+from rag_assets.workspace.journal import (
+    Binding,
+    Claim,
+    Identities,
+    Journal,
+    Override,
+    read_journal,
+    reconcile,
+    slug,
+)
 from rag_assets.workspace.layout import Namespace, Workspace
-from rag_assets.workspace.overriding import (
+from rag_assets.workspace.naming import code_digest
+from rag_assets.workspace.policy import (
     ARCHIVED,
     LISTS,
     OVERRIDABLE,
     REPEALED,
-    overridden_fields,
-    override_metadata,
-    set_metadata,
-)
-from rag_assets.workspace.policy import (
     Decision,
     changes_since_decision,
     config_hash,
+    overridden_fields,
+    override_metadata,
     read_decisions,
     record_decision,
+    set_metadata,
     written_settings,
 )
 from rag_assets.workspace.scanning import Scan, scan_raw
-from rag_assets.workspace.secrets import choose_secrets, find_secret
-from rag_assets.workspace.sidecar import Sidecar, read_sidecar
-from rag_assets.workspace.source_file import SourceFile
+from rag_assets.workspace.sidecar import Sidecar, SourceFile, read_sidecar
 from rag_assets.workspace.watching import (
     Look,
     changed_files,
@@ -81,9 +85,9 @@ from rag_assets.workspace.watching import (
 )
 
 if TYPE_CHECKING:
+    from rag_assets.workspace.environment_file import read_secret
     from rag_assets.workspace.layout import MARKER as WORKSPACE_MARKER
     from rag_assets.workspace.naming import check_namespace_name
-    from rag_assets.workspace.secrets import read_secret
     from rag_assets.workspace.sidecar import SUFFIX as SIDECAR_SUFFIX
 
 # Modules of this room that other rooms may import from, besides the names below.
@@ -176,6 +180,6 @@ __getattr__ = lazy_names(
         "SIDECAR_SUFFIX": "sidecar:SUFFIX",
         "WORKSPACE_MARKER": "layout:MARKER",
         "check_namespace_name": "naming",
-        "read_secret": "secrets",
+        "read_secret": "environment_file",
     },
 )

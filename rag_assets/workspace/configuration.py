@@ -12,7 +12,7 @@ from rapidfuzz import process
 from rag_assets.model import ConfigurationError, hide_in, shown_value
 from rag_assets.settings import EmbedSettings, ModelSettings, Settings
 from rag_assets.workspace.bounded_yaml import parse_yaml, read_bounded
-from rag_assets.workspace.other_names import translate_names
+from rag_assets.workspace.naming import translate_names
 
 # What a person can follow, for pydantic's types of errors that speak of its own classes.
 _MISSING = "missing"  # the value is then the section around the key

@@ -10,8 +10,11 @@ import yaml
 from rag_assets.model import StorageError, UsageError
 from rag_assets.storage import explained_errors, write_private, write_text
 from rag_assets.workspace.configuration import configs_folder
-from rag_assets.workspace.environment_file import ENVIRONMENT_FILE, environment_of
-from rag_assets.workspace.guarding import require_outside_raw
+from rag_assets.workspace.environment_file import (
+    ENVIRONMENT_FILE,
+    environment_of,
+    require_outside_raw,
+)
 from rag_assets.workspace.layout import MARKER, Namespace, Workspace
 from rag_assets.workspace.naming import check_namespace_name
 from rag_assets.workspace.policy import config_hash, written_settings

@@ -8,18 +8,192 @@ and namespaces/; `changes_since_decision` says what has been changed there witho
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from rag_assets.model import DamagedFileError, UsageError, drop_controls, hash_fields, hide_in
-from rag_assets.storage import hold_lock, read_json, write_text
+from rag_assets.model import (
+    DamagedFileError,
+    UsageError,
+    drop_controls,
+    hash_fields,
+    hide_credentials,
+    hide_in,
+    require_text,
+)
+from rag_assets.storage import (
+    append_log,
+    explained_errors,
+    hold_lock,
+    mend_journal,
+    read_json,
+    taken_back_if_failed,
+    write_text,
+)
 from rag_assets.workspace.bounded_yaml import parse_yaml, read_bounded
 from rag_assets.workspace.configuration import dotted, read_layer
-from rag_assets.workspace.identity import slug
-from rag_assets.workspace.layout import MARKER, Workspace
+from rag_assets.workspace.inventory import lock_inventory
+from rag_assets.workspace.journal import (
+    Override,
+    append_events,
+    latest_overrides,
+    read_journal,
+    slug,
+)
+from rag_assets.workspace.layout import MARKER, Namespace, Workspace
+
+# No field of a sidecar: the document is out of the library, and its file stays in raw/.
+ARCHIVED = "archived"
+# Nor is this: false where a person has found that a law is not repealed, whatever a text says.
+REPEALED = "repealed"
+# What `rag meta set` may change: the descriptive fields of a sidecar, and that one.
+OVERRIDABLE = ("citation_key", "title", "authors", "publisher", "url", "doi", "captured_at",
+               "accessed_at", "published_date", "year", "language", "standing", "tags", "citable",
+               ARCHIVED, REPEALED)  # fmt: skip
+# Lists in a sidecar; in the journal, as in every command, one text. What divides them: a name may
+# hold a comma (`Family, Given`), a tag that a filter can ask for may not.
+_BETWEEN = {"authors": re.compile("[;；\n]"), "tags": re.compile("[;；,，\n]")}
+LISTS = tuple(_BETWEEN)
+_DATES = ("accessed_at", "captured_at")
+# A source may print no more than the year, or year and month, of its publication.
+_PARTIAL_DATE = re.compile(r"[1-9]\d{3}(-(0[1-9]|1[0-2]))?")
+_FORMS = {
+    "year": (r"[1-9]\d{3}", "a year of four digits"),
+    "url": (r"https?://\S+", "an address that begins with http:// or https://"),
+    "doi": (r"10\.\d{4,9}/\S+", "a DOI such as 10.1000/182, without https://doi.org/"),
+    "language": (r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})*", "a language code such as en, zh or zh-Hant"),
+    "standing": ("none|retracted|concern|corrected", "none, retracted, concern or corrected"),
+    # What Pandoc, BibTeX and LaTeX take as a key.
+    "citation_key": (r"[^\s{}@,\\\"#%~]+", 'a key without spaces and without {}@,\\"#%~'),
+}
+
+
+def set_metadata(
+    namespace: Namespace, doc_uid: str, field: str, value: str | None, reason: str
+) -> None:
+    """Override one field of a document; None takes the override back. See `override_metadata`."""
+    override_metadata(namespace, doc_uid, {field: value}, reason)
+
+
+def override_metadata(
+    namespace: Namespace, doc_uid: str, values: Mapping[str, str | None], reason: str
+) -> None:
+    """Override fields of a document, all or none; a value of None takes an override back.
+
+    Raises:
+        UsageError: the uid or a field is unknown, or a value cannot be used; nothing was changed.
+        StorageError: the disk is full or refuses the write; the journal is as it was.
+    """
+    values = {
+        field: None if value is None else hide_credentials(drop_controls(value))
+        for field, value in values.items()
+    }
+    reason = hide_credentials(reason)
+    for field, value in values.items():
+        _check(field, value)
+    require_text(reason, "'reason'")
+    with hold_lock(lock_inventory(namespace), f"the journal of {namespace.name}", lambda _: None):
+        mend_journal(namespace.journal)
+        journal = read_journal(namespace.journal)
+        if doc_uid not in {binding.doc_uid for binding in journal.bindings}:
+            raise UsageError(
+                f"no document '{doc_uid}' in namespace '{namespace.name}'; "
+                "`rag documents` lists them."
+            )
+        before = latest_overrides(journal.overrides).get(doc_uid, {})
+        with taken_back_if_failed(namespace.journal):  # where the other log cannot be written
+            append_events(
+                namespace.journal,
+                [Override(doc_uid, field, value, reason) for field, value in values.items()],
+            )
+            _log(namespace, doc_uid, before, values, reason)
+
+
+def overridden_fields(overrides: Mapping[str, str]) -> dict[str, Any]:
+    """Return overrides in the form of a sidecar's fields: authors and tags as lists.
+
+    Args:
+        overrides: of one document, as the journal has them.
+    """
+    return {
+        field: _listed(field, value) if field in _BETWEEN else hide_credentials(value)
+        for field, value in overrides.items()
+    }
+
+
+def _listed(field: str, value: str) -> list[str]:
+    parts = (" ".join(part.split()) for part in _BETWEEN[field].split(value))
+    return list(dict.fromkeys(part for part in parts if part))
+
+
+def _check(field: str, value: str | None) -> None:
+    if field not in OVERRIDABLE:
+        raise UsageError(f"'{field}' cannot be set (known: {', '.join(OVERRIDABLE)}).")
+    if value is None:
+        return
+    require_text(value, f"'{field}'")
+    if field == "citable" and value != "false":
+        raise UsageError("'citable' can only be set to false: where a file lies decides the rest.")
+    if field == ARCHIVED and value != "true":
+        raise UsageError("'archived' can only be set to true, or taken back with `archived=`.")
+    if field == REPEALED and value != "false":
+        raise UsageError("'repealed' can only be set to false, or taken back with `repealed=`.")
+    form, meant = _FORMS.get(field, (r"(?s).*\S.*", "some text"))
+    if not re.fullmatch(form, value):
+        raise UsageError(f"'{field}' must be {meant}, got {value!r}.")
+    if field in _BETWEEN and not _listed(field, value):
+        raise UsageError(
+            f"'{field}' must name at least one, several divided by semicolons, got {value!r}."
+        )
+    if field in _DATES and not _is_date(value):
+        raise UsageError(
+            f"'{field}' must be a day such as 2026-03-01 that there is, got {value!r}."
+        )
+    if field == "published_date" and not (_PARTIAL_DATE.fullmatch(value) or _is_date(value)):
+        raise UsageError(
+            f"'{field}' must be a day, month or year such as 2026-03-01, 2026-03 or 2026, "
+            f"got {value!r}."
+        )
+
+
+def _is_date(value: str) -> bool:
+    if not re.fullmatch(r"\d{4}-\d{2}-\d{2}", value):
+        return False
+    try:
+        date.fromisoformat(value)
+    except ValueError:  # a day that there is not, as 2026-02-30
+        return False
+    return True
+
+
+def _log(
+    namespace: Namespace,
+    doc_uid: str,
+    before: Mapping[str, str],
+    values: Mapping[str, str | None],
+    reason: str,
+) -> None:
+    workspace = namespace.workspace
+    at = datetime.now(UTC).isoformat(timespec="seconds")
+    log = workspace.meta / "version_log.jsonl"
+    lock = workspace.locks / "outputs.lock"
+    with hold_lock(lock, "the version log", lambda _: None), explained_errors(log):
+        for field, value in values.items():
+            append_log(
+                log,
+                {
+                    "file": namespace.journal.relative_to(workspace.root).as_posix(),
+                    "document": f"{namespace.name}:{doc_uid}",
+                    "field": field,
+                    "from": before.get(field),
+                    "to": value,
+                    "timestamp": at,
+                    "reason": reason,
+                },
+            )
+
 
 # A decision's file name: long enough to be told apart in a listing.
 _NAME_LETTERS = 60

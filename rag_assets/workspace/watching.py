@@ -8,12 +8,14 @@ from pathlib import Path
 from rag_assets import __version__
 from rag_assets.model import hash_bytes, hash_fields
 from rag_assets.settings import deciding_fields
-from rag_assets.workspace.hash_cache import read_hash_cache
-from rag_assets.workspace.inventory import current_overrides, read_inventory, sources_digest
+from rag_assets.workspace.inventory import (
+    current_overrides,
+    read_inventory,
+    sources_digest,
+)
 from rag_assets.workspace.layout import Namespace
-from rag_assets.workspace.listing import Listing, list_raw, stat_of
-from rag_assets.workspace.scanning import scan_raw
-from rag_assets.workspace.source_file import SourceFile
+from rag_assets.workspace.scanning import Listing, list_raw, read_hash_cache, scan_raw, stat_of
+from rag_assets.workspace.sidecar import SourceFile
 
 # Settings that no record depends on.
 _DECIDE_NOTHING = {

@@ -19,7 +19,7 @@ from rag_assets.assets.reporting import (
     text_preview,
     warnings_metadata,
 )
-from rag_assets.checks.results import judge
+from rag_assets.checks.namespace import judge
 from rag_assets.model import DocumentStatus, StageOutcome
 from rag_assets.running import STAGES, materialize_partition, materialize_stages
 from rag_assets.running.instance import open_instance

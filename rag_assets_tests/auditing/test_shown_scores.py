@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from rag_assets.assets.citation_audits import citations_metadata
+from rag_assets.assets.audits import citations_metadata
 from rag_assets.auditing import AuditOutcome, CitationAudit, audit_citations
 from rag_assets.tracing import trace
-from rag_assets.tracing.rendering import render_chain
+from rag_assets.tracing.chain import render_chain
 from rag_assets.workspace import Workspace
 from rag_assets_tests.libraries import HASHING, build, make_workspace
 

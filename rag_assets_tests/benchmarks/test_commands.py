@@ -9,7 +9,17 @@ from click.testing import CliRunner
 
 from rag_assets.cli.options import OutputPath
 
-EVALUATIONS = ("assertions", "chunking", "headings", "locate", "qasper", "survival")
+EVALUATIONS = (
+    "assertions",
+    "chunking",
+    "eval_agent",
+    "eval_claims",
+    "eval_law",
+    "headings",
+    "locate",
+    "qasper",
+    "survival",
+)
 
 
 def command_of(name: str) -> click.Command:

@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 
+from benchmarks.evaluating.agent import Paper, rank_paragraphs, scored_questions, write_paper
 from benchmarks.qasper.measuring import evaluate_qasper
-from rag_assets.evaluation.paper_rows import Paper, scored_questions, write_paper
-from rag_assets.evaluation.paragraphs import rank_paragraphs
 from rag_assets.model import UsageError
 from rag_assets_tests.evaluation.beir import hashing_settings
 

@@ -7,7 +7,13 @@ from hypothesis import strategies as st
 from benchmarks.chunking.questions import SpanReference, place_references
 from benchmarks.chunking.spans import intersection, score_spans, touching
 from benchmarks.chunking.splitters import split_fixed, split_recursively, split_words
-from rag_assets.evaluation.cuts import CutText, describe_cuts, sentence_spans, total, union
+from rag_assets.evaluation.knowledge_evaluator import (
+    CutText,
+    describe_cuts,
+    sentence_spans,
+    total,
+    union,
+)
 from rag_assets.model import Block, ParsedDocument
 from rag_assets.parsing import make_sections
 

@@ -1,4 +1,4 @@
-from rag_assets.chunking.boxes import BoxFinder
+from rag_assets.chunking.rows import BoxFinder
 from rag_assets.model import Block, PageBox, PageSpan, ParsedDocument, SourceLine
 
 

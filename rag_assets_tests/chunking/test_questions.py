@@ -1,7 +1,7 @@
 import pytest
 
 from rag_assets.chunking import chunk_document
-from rag_assets.chunking.questions import find_pairs
+from rag_assets.chunking.modes import find_pairs
 from rag_assets.model import Block, Chunk, ParsedDocument
 from rag_assets_tests.chunking.fakes import (
     LetterTokenizer,

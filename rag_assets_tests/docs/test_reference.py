@@ -68,7 +68,7 @@ def _dotted(values: Mapping[str, Any]) -> Iterator[str]:
 
 
 def test_codes_of_a_scan_are_all_documented() -> None:
-    walked = _codes("workspace/listing.py", {"refuse"})
+    walked = _codes("workspace/scanning.py", {"refuse"})
     assert walked | _codes("workspace/scanning.py", {"refuse", "_refused"}) == set(SCAN_REASONS)
 
 

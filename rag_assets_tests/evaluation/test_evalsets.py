@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from rag_assets.evaluation.evalsets import load_eval_set
 from rag_assets.evaluation.knowledge_evaluator import KnowledgeEvaluator
+from rag_assets.evaluation.sets import load_eval_set
 from rag_assets.knowledge import KnowledgeConfig, RetrievalConfig, evaluation
 from rag_assets.model import UsageError
 

@@ -9,11 +9,15 @@ import pytest
 
 import rag_assets.parsing.stage as parsing_stage
 from rag_assets.embedding import HashingEmbedder
-from rag_assets.evaluation.asking import Latency, encode_questions
-from rag_assets.evaluation.bootstrap import Interval
-from rag_assets.evaluation.rankings import rank_documents, rank_hits
-from rag_assets.evaluation.retrieval import describe_outcomes, evaluate_retrieval, evaluate_set
-from rag_assets.evaluation.retrieval_rows import read_retrieval_set
+from rag_assets.evaluation.metrics import Interval, rank_documents, rank_hits
+from rag_assets.evaluation.retrieval import (
+    Latency,
+    describe_outcomes,
+    encode_questions,
+    evaluate_retrieval,
+    evaluate_set,
+)
+from rag_assets.evaluation.sets import read_retrieval_set
 from rag_assets.evaluation.workspaces import (
     MadeFile,
     built_workspace,

@@ -5,9 +5,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_assets.evaluation.bootstrap import difference_interval, mean_interval, mean_intervals
-from rag_assets.evaluation.retrieval_metrics import (
+from rag_assets.evaluation.metrics import (
+    difference_interval,
     hit_at,
+    mean_interval,
+    mean_intervals,
     ndcg_at,
     recall_at,
     reciprocal_rank_at,

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from rag_assets.evaluation.retrieval_rows import find_sets, read_retrieval_set
+from rag_assets.evaluation.sets import find_sets, read_retrieval_set
 from rag_assets.model import UsageError
 
 from .beir import BIRDS, QUESTIONS, write_set

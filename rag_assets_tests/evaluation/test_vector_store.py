@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-import rag_assets.evaluation.vector_store as vector_store
-from rag_assets.evaluation.vector_store import PASSAGE, QUESTION, VectorStore
+import rag_assets.evaluation.workspaces as vector_store
+from rag_assets.evaluation.workspaces import PASSAGE, QUESTION, VectorStore
 from rag_assets.model import DamagedFileError
 
 

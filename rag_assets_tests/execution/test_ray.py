@@ -215,7 +215,7 @@ def test_a_killed_run_leaves_nobody_and_is_taken_up_where_it_was(
 def test_workers_import_nothing_of_the_folder(tmp_path: Path) -> None:
     (tmp_path / "colorsys.py").write_text("raise SystemExit('imported')")
     code = (
-        "from rag_assets.execution.ray_cluster import connect; ray = connect(); "
+        "from rag_assets.execution.on_ray import connect; ray = connect(); "
         "print(ray.get(ray.remote(lambda: __import__('colorsys').__file__).remote()))"
     )
     done = subprocess.run(

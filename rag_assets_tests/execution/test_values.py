@@ -9,7 +9,7 @@ import pytest
 
 from rag_assets.embedding import EmbeddingModel
 from rag_assets.embedding.stage import EncodeJob, EncodeKind, EncodeResult
-from rag_assets.evaluation.vector_store import StoredModel, VectorStore
+from rag_assets.evaluation.workspaces import StoredModel, VectorStore
 from rag_assets.execution import Execution, Kind, Limits, LocalExecution
 from rag_assets.model import ConfigurationError, ParseFailure, ParseReport, hash_bytes
 from rag_assets.parsing.pool import ParseKind, ParseResult

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from rag_assets.knowledge.fetching import read_uri
+from rag_assets.knowledge.adding import read_uri
 from rag_assets.model import ServiceError, UsageError
 
 PAGES = {

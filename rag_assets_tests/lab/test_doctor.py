@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from rag_assets.lab.laboratory import init_laboratory
-from rag_assets.running import laboratories
-from rag_assets.running.laboratories import file_system_of, laboratory_faults
+from rag_assets.running import recording
+from rag_assets.running.recording import file_system_of, laboratory_faults
 from rag_assets.workspace import Workspace, settings_digest
 from rag_assets_tests.lab.laboratories import make_laboratory, make_workspace
 
@@ -42,7 +42,7 @@ def test_a_network_file_system_is_told(tmp_path: Path, monkeypatch: pytest.Monke
     assert file_system_of(tmp_path / "lab/meta", mounts) == "nfs4"
     assert file_system_of(Path("/etc"), mounts) == "ext4"
     lab = make_laboratory(tmp_path / "lab")
-    monkeypatch.setattr(laboratories, "file_system_of", lambda _: "nfs4")
+    monkeypatch.setattr(recording, "file_system_of", lambda _: "nfs4")
     (told, mend), _ = laboratory_faults(lab.workspace)
     assert "network file system (nfs4)" in told
     assert mend == "keep the workspace on a disk of this machine"

@@ -492,8 +492,8 @@ _LOADED = """
 import sys
 from rag_assets.cli import main
 from rag_assets.definitions import build_definitions
-from rag_assets.tracing.laboratory_tables import create_laboratory_tables
-from rag_assets.tracing.recipes import find_grounds
+from rag_assets.tracing.querying import create_laboratory_tables
+from rag_assets.tracing.chain import find_grounds
 from rag_assets.workspace import Workspace
 workspace = Workspace.open(sys.argv[1])
 build_definitions(workspace)

@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow.parquet
 import pytest
 
-from rag_assets.assets import EngineResource, parse_reports
+from rag_assets.assets import EngineResource, stage
 from rag_assets.assets.stage import StageCall
 from rag_assets.model import ParsedDocument
 from rag_assets.parsing import ParseHints, observe_parses, register_parser, unregister_parser
@@ -147,7 +147,7 @@ def test_parse_reports_of_one_partition_open_nothing_of_the_others(
     )
     call = StageCall(context, namespace, require_inventory(namespace), [one], silent, None)
     with observe_parses() as parses:
-        outcomes = parse_reports._work(call)
+        outcomes = stage._parse(call)
     assert list(outcomes) == [one]
     assert len(parses) == 1
     assert {record for record in opened if record.startswith("parse_reports/")} == {

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from rag_assets.running.code_server import start_module
+from rag_assets.running.serving import start_module
 
 WAITS = """
 import signal, subprocess, sys

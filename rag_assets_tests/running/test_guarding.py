@@ -17,7 +17,7 @@ from starlette.websockets import WebSocket
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 
-from rag_assets.running.guarding import Guard
+from rag_assets.running.webserver import Guard
 
 ASKED = b'{"query": "mutation { wipe }"}'
 JSON = {"Content-Type": "application/json"}

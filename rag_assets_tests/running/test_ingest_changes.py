@@ -14,7 +14,7 @@ import yaml
 
 from rag_assets import KnowledgeConfig, KnowledgeSource, Workspace
 from rag_assets.checks import build_namespace_checks
-from rag_assets.chunking import verifying
+from rag_assets.chunking import rows
 from rag_assets.knowledge import IngestOutcome
 from rag_assets.model import StorageError
 from rag_assets.parsing import pool
@@ -183,7 +183,7 @@ def test_one_more_document_has_each_file_of_the_library_read_once(
         judged.add(path.stem)
         return records.read_rows(path, *more)
 
-    monkeypatch.setattr(verifying, "read_rows", judging)
+    monkeypatch.setattr(rows, "read_rows", judging)
     run_id = ingest_source(root, "b.md", "# B\n\nStreets are warm.\n")
     namespace = Workspace.open(root).namespace("demo")
     # The chunks of others were judged when they were cut.

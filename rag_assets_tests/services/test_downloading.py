@@ -23,7 +23,7 @@ from rag_assets.services import (
     download,
     download_into,
 )
-from rag_assets.services.addresses import is_public
+from rag_assets.services.downloading import is_public
 
 Send = Callable[[bytes], None]
 Script = Callable[[Send, threading.Event], None]

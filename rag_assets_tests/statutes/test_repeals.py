@@ -9,7 +9,7 @@ from click.testing import CliRunner, Result
 
 from rag_assets.cli.main import build_cli
 from rag_assets.evidence import Question, make_pack
-from rag_assets.law.repeals import find_repeals
+from rag_assets.law.metadata import find_repeals
 from rag_assets.law.structure import read_laws
 from rag_assets.retrieval import OpenedLibrary
 from rag_assets.retrieval.statutes import LawShelf, search_statutes

@@ -15,7 +15,7 @@ from rag_assets.publishing import SearchTable, look_since_publication
 from rag_assets.retrieval import Reader
 from rag_assets.storage import current_folder, read_manifest
 from rag_assets.tracing import export_knowledge, open_sql
-from rag_assets.tracing.stored import read_named_rows
+from rag_assets.tracing.querying import read_named_rows
 from rag_assets.workspace import Workspace, override_metadata
 from rag_assets_tests.editing.drafting import open_editor
 from rag_assets_tests.libraries import build, make_workspace
@@ -243,7 +243,7 @@ def test_export_is_whole_or_not_at_all_and_overwrites_nothing(
     with pytest.raises(UsageError, match="own"):
         export_knowledge(workspace, workspace.root / "index/tables")
     monkeypatch.setattr(
-        "rag_assets.tracing.knowledge_export.KNOWLEDGE_VIEWS", ("knowledge_sources", "nonsense")
+        "rag_assets.tracing.knowledge_views.KNOWLEDGE_VIEWS", ("knowledge_sources", "nonsense")
     )
     with pytest.raises(Exception, match="nonsense"):
         export_knowledge(workspace, tmp_path / "tables")

@@ -8,7 +8,7 @@ from rag_assets.embedding.remote import TASKS
 from rag_assets.model import ConfigurationError
 from rag_assets.settings import Settings
 from rag_assets.workspace.configuration import default_layer, merge_layers, parse_layer
-from rag_assets.workspace.other_names import TASK_TYPES
+from rag_assets.workspace.naming import TASK_TYPES
 
 CONFIG = """\
 embedding:

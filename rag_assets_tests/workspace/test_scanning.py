@@ -19,7 +19,7 @@ from rag_assets.workspace import (
     look_at_raw,
     read_sidecar,
     scan_raw,
-    sidecar_cache,
+    scanning,
     take_inventory,
 )
 from rag_assets_tests.laws.driver import make_workspace, put, put_sidecar, silent
@@ -285,7 +285,7 @@ def read(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         names.append(path.name)
         return read_sidecar(path)
 
-    monkeypatch.setattr(sidecar_cache, "read_sidecar", reading)
+    monkeypatch.setattr(scanning, "read_sidecar", reading)
     return names
 
 

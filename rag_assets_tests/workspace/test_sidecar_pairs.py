@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from rag_assets.workspace import Namespace, SourceFile, Workspace, scan_raw
-from rag_assets.workspace.sidecar_pairs import pair_sidecars
+from rag_assets.workspace.sidecar import pair_sidecars
 from rag_assets_tests.laws.driver import put
 
 

@@ -7,9 +7,16 @@ from collections.abc import Iterable
 from datetime import date
 
 from rag_assets.law.curating.comparing import COMPARING_RULES, LawCard, LibraryRule, make_card
-from rag_assets.law.curating.findings import FileRule, Finding, FindingKind, LawFile
-from rag_assets.law.curating.numbering import NUMBERING_RULES
-from rag_assets.law.curating.titles import ARTICLE_RULES, EMPTY_RULES, TITLE_RULES
+from rag_assets.law.curating.rules import (
+    ARTICLE_RULES,
+    EMPTY_RULES,
+    NUMBERING_RULES,
+    TITLE_RULES,
+    FileRule,
+    Finding,
+    FindingKind,
+    LawFile,
+)
 
 FILE_RULES = (*EMPTY_RULES, *ARTICLE_RULES, *NUMBERING_RULES, *TITLE_RULES)
 

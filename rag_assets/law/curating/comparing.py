@@ -12,18 +12,18 @@ from pathlib import PurePosixPath
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_assets.law.curating.findings import (
+from rag_assets.law.curating.rules import (
     Files,
     Finding,
     FindingKind,
     LawFile,
+    articles_by_law,
+    is_stub,
     law_name,
     names_a_statute,
+    quotes_articles,
 )
-from rag_assets.law.curating.numbering import articles_by_law, quotes_articles
-from rag_assets.law.curating.titles import is_stub
-from rag_assets.law.metadata import MADE, read_facts
-from rag_assets.law.repeals import find_repeals
+from rag_assets.law.metadata import MADE, find_repeals, read_facts
 from rag_assets.law.versions import Wording, describe_wording, named_day
 from rag_assets.model import hash_text
 
@@ -318,7 +318,7 @@ def _are_books(one: str, other: str) -> bool:
     )
 
 
-def _law(title: str, day: str, effect: str = "", words: str = "养犬") -> str:
+def _law_text(title: str, day: str, effect: str = "", words: str = "养犬") -> str:
     articles = "".join(
         f"第{number}条 {words}应当向第{number}号所在区主管部门登记，并遵守第{number}项规则。\n\n"
         for number in "一二三四五"
@@ -327,8 +327,8 @@ def _law(title: str, day: str, effect: str = "", words: str = "养犬") -> str:
     return f"# {title}\n\n{day} 甲市人民代表大会通过\n\n{articles}{last}"
 
 
-_OLD, _NEW = _law("甲市养犬条例", "2010年5月1日"), _law("甲市养犬条例", "2020年5月1日")
-_OTHER = _law("甲市供热条例", "2020年5月1日", words="供热用户和单位")
+_OLD, _NEW = _law_text("甲市养犬条例", "2010年5月1日"), _law_text("甲市养犬条例", "2020年5月1日")
+_OTHER = _law_text("甲市供热条例", "2020年5月1日", words="供热用户和单位")
 _PAIR = {"甲/甲市养犬条例(2010-05-01).md": _OLD, "甲/甲市供热条例.md": _OTHER}
 _LEAVE_ONE = "Keep one of them."
 
@@ -354,9 +354,9 @@ COMPARING_RULES = (
         "repealed", FindingKind.SUPERSEDED,
         "It counts as repealed. Keep it for questions about the past, or take it out; where it is "
         "not repealed, say so: `rag meta set UID repealed=false`.",
-        {**_PAIR, "乙/甲市动物条例.md": _law(
+        {**_PAIR, "乙/甲市动物条例.md": _law_text(
             "甲市动物条例", "2022年5月1日", "《甲市养犬条例》同时废止。", "动物")},
-        {**_PAIR, "乙/甲市动物条例.md": _law(
+        {**_PAIR, "乙/甲市动物条例.md": _law_text(
             "甲市动物条例", "2022年5月1日", "《甲市养犬条例》第三条同时废止。", "动物")},
         _find_repealed,
     ),

@@ -4,11 +4,21 @@ Pure: a text goes in, offsets into it come out. `machine.py` reads against secti
 specification of the law vault by its table of transitions.
 """
 
-from rag_assets.law.structure.lines import Line, LineKind, read_lines
-from rag_assets.law.structure.machine import TRANSITIONS, State
-from rag_assets.law.structure.merging import Group, merge_units
-from rag_assets.law.structure.reading import LawText, read_laws
-from rag_assets.law.structure.units import PATH_SEPARATOR, ArticleMark, Unit, UnitKind
+from rag_assets.law.structure.reading import (
+    PATH_SEPARATOR,
+    TRANSITIONS,
+    ArticleMark,
+    Group,
+    LawText,
+    Line,
+    LineKind,
+    State,
+    Unit,
+    UnitKind,
+    merge_units,
+    read_laws,
+    read_lines,
+)
 
 __all__ = [
     "PATH_SEPARATOR",

@@ -1,18 +1,408 @@
 """The laws of a file: where one ends and the next begins, what each is called, its units."""
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
 from itertools import pairwise
 
-from rag_assets.law.structure.lines import Line, LineKind, read_lines
-from rag_assets.law.structure.machine import run
-from rag_assets.law.structure.units import Unit, UnitKind
+from rag_assets.law.articles import NUMBER, article_key
+
+PATH_SEPARATOR = " > "
+"""Stands between the levels of a path: in headers, metadata and citations."""
+
+
+class UnitKind(StrEnum):
+    """What a unit is."""
+
+    PREAMBLE = "preamble"  # all before the first article or anchor; Chunk 0
+    LEVELS = "levels"  # level lines, of a table of contents too: in no path's text, never found
+    ARTICLE = "article"
+    ITEM = "item"  # of a text without articles
+    TEXT = "text"
+    ANCHOR = "anchor"
+    ANNEX = "annex"
+
+
+@dataclass(frozen=True, slots=True)
+class ArticleMark:
+    """An article of a law.
+
+    Args:
+        key: number, and for 之一 that behind a hyphen: `20`, `133-1`.
+        shown: as the law writes it: 第一百三十三条之一.
+        start: [start, end) of its text.
+    """
+
+    key: str
+    shown: str
+    start: int
+    end: int
+
+    @property
+    def number(self) -> tuple[int, int]:
+        """Return the number and that behind 之, 0 without, for sorting."""
+        number, _, part = self.key.partition("-")
+        return int(number), int(part or 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """A piece of a law; the units of a law, in order, are its text.
+
+    Args:
+        start: [start, end) in the text of the file.
+        path: labels of its levels, the highest first.
+        article: what it is, or is a part of.
+        part: of a unit that was too long its place, from 1; 0 for a whole one.
+    """
+
+    start: int
+    end: int
+    kind: UnitKind
+    path: tuple[str, ...] = ()
+    article: ArticleMark | None = None
+    part: int = 0
+
+
+def articles_of(units: Sequence[Unit]) -> tuple[ArticleMark, ...]:
+    """Return the articles that some units hold or are parts of, each once."""
+    return tuple(dict.fromkeys(unit.article for unit in units if unit.article is not None))
+
+
+class LineKind(StrEnum):
+    """The kinds of lines that the state machine tells apart."""
+
+    BLANK = "blank"
+    LEVEL = "level"  # 第一编, 第一分编, 第一章, 第一节, 第一目, 附则
+    ARTICLE = "article"  # 第一条, 第一百三十三条之一
+    ANCHOR = "anchor"  # 【裁判要旨】
+    ANNEX = "annex"  # 附：, 附件一, 附表 2
+    HEADING = "heading"  # another heading of the first or second rank
+    ITEM = "item"  # 一、 or 1.
+    TEXT = "text"
+
+
+LEVELS = ("编", "分编", "章", "节", "目")
+"""Levels from the highest to the lowest; a line's rank is its place here."""
+_CHAPTER = LEVELS.index("章")
+
+# White space, and what is as empty: zero-width spaces and the mark of byte order.
+_MARKS = re.compile(
+    r"^(?P<marks>[#>*_\s\u200b\ufeff]*)(?P<rest>.*?)[*_#\s\u200b\ufeff]*$", re.DOTALL
+)
+# “第十二条规定的” speaks of an article, “第十二条　” and “第十二条【标题】” begin one.
+_ARTICLE = re.compile(
+    rf"第\s?(?P<number>{NUMBER})\s?条(?:\s?之\s?(?P<part>{NUMBER}))?(?=[^之的规和与及至或、，,项款第所中]|$)"
+)
+_LEVEL = re.compile(rf"第\s?(?P<number>{NUMBER})\s?(?P<level>分编|[编章节目])(?P<rest>.*)$")
+_CLOSING_CHAPTER = re.compile(r"附\s*则$")
+_ANCHOR = re.compile(r"【[^】]+】")
+# A word behind it that goes on makes a sentence: 附加刑也可以, 附件三所列全国性法律.
+_ANNEX = re.compile(r"附\s?[件录表图注]?\s?[一二三四五六七八九十\d]*(?:$|[\s：:（(、].*)")
+_ITEM = re.compile(r"(?:[一二三四五六七八九十百]+、|\d{1,3}\s?(?:[.．](?!\d)|、))")
+_ENDS_A_SENTENCE = re.compile(r"[。；;：:，,]$")
+# A line may break before 第…条. What leads to a reference goes on there, and so does a sentence
+# without an end, unless the number is the next one.
+_LEADS_TO_REFERENCE = re.compile(
+    r"(?:[依按参]照|根据|依据|违反|适用|[按依]|本(?:法|条例|办法|规定|细则|解释|决定)|[、，,和与及或至])$"
+)
+_ENDS_A_LINE = re.compile(r"[。；;：:！？!?）)】》”’」』…]$")
+_BODY = frozenset({LineKind.TEXT, LineKind.ARTICLE, LineKind.ITEM})
+# A level that is neither marked as a heading nor parted from its title is a sentence beyond this.
+_LONGEST_BARE_LEVEL = 30
+_LONGEST_LABEL = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line with its end.
+
+    Args:
+        start: [start, end) in the text, the line's end included.
+        text: without Markdown marks at either side.
+        rank: of a heading in Markdown from 1, 0 for none.
+        key: of an article; `20`, `276-1`.
+        level: of a level its place in `LEVELS`.
+        label: of a level or an anchor as it stands in a path; of an article as it is written.
+    """
+
+    start: int
+    end: int
+    kind: LineKind
+    text: str
+    rank: int = 0
+    key: str = ""
+    level: int = -1
+    label: str = ""
+
+
+def read_lines(text: str, start: int = 0) -> list[Line]:
+    """Return the lines of a text; together they are the text.
+
+    Args:
+        start: offset of the text's first character.
+    """
+    lines: list[Line] = []
+    last: tuple[int, int] | None = None
+    for written in re.findall(r"[^\n]*\n|[^\n]+$", text):
+        line = _read(written, start)
+        if line.kind is LineKind.ARTICLE and lines and _goes_on(lines[-1], line, last):
+            line = Line(line.start, line.end, LineKind.TEXT, line.text, line.rank)
+        if line.kind is LineKind.ARTICLE:
+            last = _number(line)
+        lines.append(line)
+        start += len(written)
+    return lines
+
+
+def _goes_on(before: Line, line: Line, last: tuple[int, int] | None) -> bool:
+    """Say whether a line that begins like an article goes on with the sentence before it.
+
+    Args:
+        last: number of the article before, and that behind its 之; None where there is none.
+    """
+    if before.kind not in _BODY or line.rank or _ENDS_A_LINE.search(before.text):
+        return False
+    if _LEADS_TO_REFERENCE.search(before.text):
+        return True
+    number = _number(line)
+    # An article 1 may begin a further law, whose title ends no sentence.
+    if last is None or number == (1, 0):
+        return False
+    return number not in {(last[0] + 1, 0), (last[0], last[1] + 1)}
+
+
+def _number(line: Line) -> tuple[int, int]:
+    number, _, part = line.key.partition("-")
+    return int(number), int(part or 0)
+
+
+def _read(written: str, start: int) -> Line:
+    end = start + len(written)
+    match = _MARKS.match(written)
+    marks, rest = (match["marks"], match["rest"]) if match else ("", written)
+    rank = marks.count("#")
+    if not rest:
+        return Line(start, end, LineKind.BLANK, "", rank)
+    article = _ARTICLE.match(rest)
+    if article:
+        key = article_key(article["number"], article["part"]).replace(".", "-")
+        shown = f"第{article['number']}条" + (f"之{article['part']}" if article["part"] else "")
+        return Line(start, end, LineKind.ARTICLE, rest, rank, key, label=shown)
+    level = _read_level(rest, is_heading=rank > 0)
+    if level is not None:
+        return Line(start, end, LineKind.LEVEL, rest, rank, level=level[0], label=level[1])
+    kind, label = _read_other(rest, rank)
+    return Line(start, end, kind, rest, rank, label=label)
+
+
+def _read_level(rest: str, *, is_heading: bool) -> tuple[int, str] | None:
+    """Return the place in `LEVELS` and the label of a level line."""
+    if _CLOSING_CHAPTER.match(rest):
+        return _CHAPTER, "附则"
+    match = _LEVEL.match(rest)
+    if match is None or _ENDS_A_SENTENCE.search(rest):
+        return None
+    title = match["rest"]
+    is_parted = not title or title[0].isspace()
+    if not (is_heading or is_parted) and len(rest) > _LONGEST_BARE_LEVEL:
+        return None
+    name = f"第{match['number']}{match['level']}"
+    return LEVELS.index(match["level"]), f"{name} {_close_up(title)}".strip()
+
+
+def _read_other(rest: str, rank: int) -> tuple[LineKind, str]:
+    anchor = _ANCHOR.match(rest)
+    if anchor:
+        return LineKind.ANCHOR, anchor.group()
+    if _ANNEX.fullmatch(rest):
+        return LineKind.ANNEX, _close_up(rest)[:_LONGEST_LABEL].rstrip("：: ")
+    if rank in {1, 2}:
+        return LineKind.HEADING, ""
+    return (LineKind.ITEM if _ITEM.match(rest) else LineKind.TEXT), ""
+
+
+def _close_up(title: str) -> str:
+    """Return a title without the white space that sets its characters apart: 总　则."""
+    return re.sub(r"(?<=[^\x00-\x7f])\s+(?=[^\x00-\x7f])", "", " ".join(title.split()))
+
+
+class State(StrEnum):
+    """Where in a law the machine stands."""
+
+    PREAMBLE = "preamble"
+    CONTENTS = "contents"
+    BODY = "body"
+    BETWEEN = "between"
+
+
+class Event(StrEnum):
+    """What a line is to the machine. Which kind of line is an ENTITY, the cascade decides."""
+
+    LEVEL = "level"
+    ENTITY = "entity"  # an article; in a law without one a list item; without either, text
+    ANCHOR = "anchor"
+    ANNEX = "annex"
+    OTHER = "other"
+    BLANK = "blank"
+
+
+# Ranks in a path besides those of `LEVELS`: an annex stands above all, an anchor below all.
+_ANNEX_RANK, _ANCHOR_RANK = -1, 99
+
+_Path = tuple[tuple[int, str], ...]
+
+
+@dataclass(slots=True)
+class _Work:
+    """What the machine has in hand: the path, the levels that wait, and the unit that is open."""
+
+    entity: UnitKind
+    start: int
+    path: _Path = ()
+    pending: _Path = ()
+    # A level came twice with nothing between them: what waits may be a table of contents.
+    is_contents: bool = False
+    kind: UnitKind = UnitKind.PREAMBLE
+    article: tuple[str, str] | None = None
+    units: list[Unit] = field(default_factory=list)
+
+    def close(self, at: int) -> None:
+        """End the open unit before an offset."""
+        if at <= self.start:
+            return
+        article = None
+        if self.article is not None:
+            article = ArticleMark(*self.article, self.start, at)
+        is_level = self.kind is UnitKind.LEVELS
+        path = () if is_level else tuple(label for _, label in self.path)
+        self.units.append(Unit(self.start, at, self.kind, path, article))
+        self.start = at
+
+    def open(self, line: Line, kind: UnitKind, path: _Path, pending: _Path = ()) -> None:
+        """End the open unit and begin one with a line."""
+        self.close(line.start)
+        self.kind, self.path, self.pending = kind, path, pending
+        self.article = (line.key, line.label) if line.kind is LineKind.ARTICLE else None
+        self.is_contents = self.is_contents and bool(pending)
+
+    @property
+    def settled(self) -> _Path:
+        """The path once what waits becomes part of it: levels above the highest of them stay."""
+        if not self.pending:
+            return self.path
+        highest = self.pending[0][0]
+        return (*(one for one in self.path if one[0] < highest), *self.pending)
+
+
+def _extend(work: _Work, line: Line) -> None:
+    """Let the line belong to the unit that is open."""
+
+
+def _push(work: _Work, line: Line) -> None:
+    """Let a level wait; equal and deeper ones that wait go."""
+    work.is_contents |= any(rank == line.level for rank, _ in work.pending)
+    kept = tuple(one for one in work.pending if one[0] < line.level)
+    if work.kind is not UnitKind.LEVELS:
+        work.open(line, UnitKind.LEVELS, work.path, work.pending)
+    work.pending = (*kept, (line.level, line.label))
+
+
+def _begin_entity(work: _Work, line: Line) -> None:
+    """Make what waits the path, and begin an article; without articles an item, or text."""
+    work.open(line, work.entity, work.settled)
+
+
+def _begin_anchor(work: _Work, line: Line) -> None:
+    """Make what waits the path, the anchor's own label below it, and begin what it heads."""
+    above = tuple(one for one in work.settled if one[0] != _ANCHOR_RANK)
+    work.open(line, UnitKind.ANCHOR, (*above, (_ANCHOR_RANK, line.label)))
+
+
+def _begin_annex(work: _Work, line: Line) -> None:
+    """Begin an annex: it stands below no chapter, and its own levels below it."""
+    work.open(line, UnitKind.ANNEX, ((_ANNEX_RANK, line.label),))
+
+
+def _introduce(work: _Work, line: Line) -> None:
+    """Begin text that stands between a level and its first article."""
+    work.open(line, UnitKind.TEXT, work.settled)
+
+
+def _go_on_before(work: _Work, line: Line) -> None:
+    """Go on with the preamble; the levels of a table of contents before it are forgotten."""
+    work.open(line, UnitKind.PREAMBLE, (), () if work.is_contents else work.pending)
+
+
+_Action = Callable[[_Work, Line], None]
+
+TRANSITIONS: dict[tuple[State, Event], tuple[State, _Action]] = {
+    # Chunk 0: everything before the first anchor or level (2.1.2-1).
+    (State.PREAMBLE, Event.OTHER): (State.PREAMBLE, _extend),
+    (State.PREAMBLE, Event.BLANK): (State.PREAMBLE, _extend),
+    (State.PREAMBLE, Event.LEVEL): (State.CONTENTS, _push),
+    (State.PREAMBLE, Event.ENTITY): (State.BODY, _begin_entity),
+    (State.PREAMBLE, Event.ANCHOR): (State.BODY, _begin_anchor),
+    (State.PREAMBLE, Event.ANNEX): (State.BODY, _begin_annex),
+    # A level changes no path; only what it leads to does (2.1.2-2).
+    (State.CONTENTS, Event.LEVEL): (State.CONTENTS, _push),
+    (State.CONTENTS, Event.BLANK): (State.CONTENTS, _extend),
+    (State.CONTENTS, Event.OTHER): (State.PREAMBLE, _go_on_before),
+    (State.CONTENTS, Event.ENTITY): (State.BODY, _begin_entity),
+    (State.CONTENTS, Event.ANCHOR): (State.BODY, _begin_anchor),
+    (State.CONTENTS, Event.ANNEX): (State.BODY, _begin_annex),
+    # Articles and anchors go on until the next one (2.1.2-4).
+    (State.BODY, Event.OTHER): (State.BODY, _extend),
+    (State.BODY, Event.BLANK): (State.BODY, _extend),
+    (State.BODY, Event.LEVEL): (State.BETWEEN, _push),
+    (State.BODY, Event.ENTITY): (State.BODY, _begin_entity),
+    (State.BODY, Event.ANCHOR): (State.BODY, _begin_anchor),
+    (State.BODY, Event.ANNEX): (State.BODY, _begin_annex),
+    (State.BETWEEN, Event.LEVEL): (State.BETWEEN, _push),
+    (State.BETWEEN, Event.BLANK): (State.BETWEEN, _extend),
+    (State.BETWEEN, Event.OTHER): (State.BODY, _introduce),
+    (State.BETWEEN, Event.ENTITY): (State.BODY, _begin_entity),
+    (State.BETWEEN, Event.ANCHOR): (State.BODY, _begin_anchor),
+    (State.BETWEEN, Event.ANNEX): (State.BODY, _begin_annex),
+}
+
+
+def run(lines: Sequence[Line], entity: UnitKind, entities: frozenset[LineKind]) -> list[Unit]:
+    """Return the units of one law, in order; together they are its text.
+
+    Args:
+        lines: of the law.
+        entity: what its text is cut into; `entities` are the lines that begin one.
+    """
+    if not lines:
+        return []
+    work, state = _Work(entity, lines[0].start), State.PREAMBLE
+    for line in lines:
+        state, act = TRANSITIONS[state, _event(line, entities)]
+        act(work, line)
+    work.close(lines[-1].end)
+    return work.units
+
+
+_EVENTS = {
+    LineKind.BLANK: Event.BLANK,
+    LineKind.LEVEL: Event.LEVEL,
+    LineKind.ANCHOR: Event.ANCHOR,
+    LineKind.ANNEX: Event.ANNEX,
+}
+
+
+def _event(line: Line, entities: frozenset[LineKind]) -> Event:
+    if line.kind in entities:
+        return Event.ENTITY
+    return _EVENTS.get(line.kind, Event.OTHER)
+
 
 # Lines with text, levels not counted, that are looked at upwards from an article 1 (2.1.2-3).
 _LOOK_BEHIND = 20
 _LONGEST_TITLE = 60
-_ENDS_A_SENTENCE = tuple("。；;！!？?：:，,）)>")
+_ENDS_SENTENCE = tuple("。；;！!？?：:，,）)>")
 _CONTENTS = re.compile(r"目\s*[录次]")
 _COMMENT = re.compile(r"\s*<!--.*?-->\s*")
 # Cascade (2.1.2-5): a law is cut into the first of these that it has.
@@ -46,10 +436,10 @@ def read_laws(text: str) -> list[LawText]:
         return []
     cuts = [0, *_resets(lines), len(lines)]
     laws = [lines[start:end] for start, end in pairwise(cuts)]
-    return [_read(law) for law in laws]
+    return [_read_law(law) for law in laws]
 
 
-def _read(lines: Sequence[Line]) -> LawText:
+def _read_law(lines: Sequence[Line]) -> LawText:
     entity, entities = next(
         (kind, wanted)
         for kind, wanted in _CASCADE
@@ -135,4 +525,135 @@ def _is_heading(line: Line, rank: int) -> bool:
 def _is_short(text: str) -> bool:
     is_note = text.startswith(("<", "（", "(")) or any(c.isdigit() for c in text)
     is_note = is_note or _CONTENTS.fullmatch(text) is not None
-    return len(text) <= _LONGEST_TITLE and not text.endswith(_ENDS_A_SENTENCE) and not is_note
+    return len(text) <= _LONGEST_TITLE and not text.endswith(_ENDS_SENTENCE) and not is_note
+
+
+SOFT_LIMIT = 1200
+FALLBACK = (500, 1000)
+_SENTENCE = re.compile(r"[^。；;！？!?]*[。；;！？!?]+[”’」』）)]*|[^。；;！？!?]+$", re.DOTALL)
+_NUMBERED = re.compile(rf"[(（]\s?{NUMBER}\s?[)）]")
+# Chunk 0 stands alone, and level lines are not shown.
+_ALONE = frozenset({UnitKind.PREAMBLE, UnitKind.LEVELS})
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Units that are shown together: of one path, of one law, to about the soft limit.
+
+    Args:
+        units: at least one, in order.
+    """
+
+    units: tuple[Unit, ...]
+
+    @property
+    def start(self) -> int:
+        """Return where it begins in the text of the file."""
+        return self.units[0].start
+
+    @property
+    def end(self) -> int:
+        """Return the offset behind its last character."""
+        return self.units[-1].end
+
+    @property
+    def path(self) -> tuple[str, ...]:
+        """Return the path that its units share."""
+        return self.units[0].path
+
+    @property
+    def kind(self) -> UnitKind:
+        """Return the kind of its first unit."""
+        return self.units[0].kind
+
+    @property
+    def articles(self) -> tuple[ArticleMark, ...]:
+        """Return the articles that it holds or is a part of."""
+        return articles_of(self.units)
+
+
+def merge_units(
+    text: str,
+    units: Sequence[Unit],
+    *,
+    soft_limit: int = SOFT_LIMIT,
+    fallback: tuple[int, int] = FALLBACK,
+) -> list[Group]:
+    """Return the units of one law in groups; a unit that is too long is cut before.
+
+    Args:
+        text: of the file.
+        units: of one law, in order.
+        soft_limit: characters of a group; the next unit that would pass it begins a new one.
+        fallback: characters of a part of what is too long, at least and at most; whole lines where
+            a line is not longer than that.
+    """
+    groups: list[Group] = []
+    held: list[Unit] = []
+    for unit in units:
+        parts = list(_cut(text, unit, soft_limit, fallback))
+        if len(parts) > 1 or unit.kind in _ALONE:
+            _put_out(groups, held)
+            groups += [Group((part,)) for part in parts]
+            continue
+        is_full = held and unit.end - held[0].start > soft_limit
+        if is_full or (held and held[-1].path != unit.path):
+            _put_out(groups, held)
+        held.append(unit)
+    _put_out(groups, held)
+    return groups
+
+
+def _put_out(groups: list[Group], held: list[Unit]) -> None:
+    if held:
+        groups.append(Group(tuple(held)))
+        held.clear()
+
+
+def _cut(text: str, unit: Unit, limit: int, fallback: tuple[int, int]) -> Iterator[Unit]:
+    """Yield a unit, or its parts where it is longer than the limit."""
+    if unit.end - unit.start <= limit or unit.kind is UnitKind.LEVELS:
+        yield unit
+        return
+    ends = list(_pack(unit.start, _pieces(text, unit, fallback[1]), *fallback))
+    starts = [unit.start, *ends[:-1]]
+    for part, (start, end) in enumerate(zip(starts, ends, strict=True), start=1):
+        yield replace(unit, start=start, end=end, part=part)
+
+
+def _pieces(text: str, unit: Unit, most: int) -> Iterator[tuple[int, bool]]:
+    """Yield the end of each line, of each sentence of a line that is too long, and whether a list
+    item begins behind it.
+    """
+    lines = read_lines(text[unit.start : unit.end], unit.start)
+    for line, following in zip(lines, [*lines[1:], None], strict=True):
+        if line.end - line.start > most:
+            yield from ((end, False) for end in _sentence_ends(text, line.start, line.end, most))
+        yield line.end, following is not None and _begins_item(following)
+
+
+def _begins_item(line: Line) -> bool:
+    return line.kind is LineKind.ITEM or _NUMBERED.match(line.text) is not None
+
+
+def _sentence_ends(text: str, start: int, end: int, most: int) -> Iterator[int]:
+    """Yield where a line can be cut, its end left out; a sentence that is too long is cut hard."""
+    for match in _SENTENCE.finditer(text, start, end):
+        yield from range(match.start() + most, match.end(), most)
+        if match.end() < end:
+            yield match.end()
+
+
+def _pack(start: int, pieces: Iterator[tuple[int, bool]], least: int, most: int) -> Iterator[int]:
+    """Yield the ends of parts: before a list item once there is enough, at the latest when full."""
+    held = start
+    for end, is_before_item in pieces:
+        if end - start > most and held > start:
+            yield held
+            start = held
+        held = end
+        if is_before_item and held - start >= least:
+            yield held
+            start = held
+    if held > start:
+        yield held

@@ -17,7 +17,7 @@ from rag_assets.law.structure import (
     read_laws,
     read_lines,
 )
-from rag_assets.law.structure.machine import Event
+from rag_assets.law.structure.reading import Event
 from rag_assets_tests.law.structure.made_up import MadeUpLaw, laws
 
 

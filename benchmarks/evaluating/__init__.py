@@ -1,0 +1,1 @@
+"""Harnesses of the agent, of laws, of claims and of drafts with known truth."""
