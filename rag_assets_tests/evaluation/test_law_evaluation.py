@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from rag_assets.cli.evaluating_law import _library
+from benchmarks.evaluations import _library
 from rag_assets.cli.main import build_cli
 from rag_assets.evaluation import EvaluationReport, evaluate_law
 from rag_assets.evaluation.law_rows import article_number, is_excluded, read_law_questions

@@ -154,7 +154,7 @@ OWNERS = {
     "files of the package": {
         "desk/catalogues.py",
         "embedding/taught.py",
-        "llm/prompting.py",
+        "llm/contract.py",
         "retrieval/usual_questions.py",
     },
     "what a laboratory remembers, which nothing rebuilds": {
