@@ -72,7 +72,7 @@ def agent(
 
 
 def _agent_settings(folder: Path | None, config: Path | None) -> "Settings":
-    from rag_assets.workspace import Workspace
+    from rag_assets.workspace import Workspace, shipped_settings
 
     if folder is None:
         return shipped_settings(config)

@@ -1,4 +1,4 @@
-"""The drafts with known truth and the documents that they cite, as `rag eval claims` reads them."""
+"""The drafts with known truth and the documents that they cite."""
 
 import json
 import os

@@ -252,7 +252,7 @@ def build_bm25(names: tuple[str, ...], as_json: bool) -> None:
             rules = ", ".join((f"words cut by {index.tokenizer}", *index.rules))
             click.echo(f"    publication {index.publication}; {rules}")
         for index in lacking:
-            click.echo(f"mend: rag index --namespace {index.namespace}", err=True)
+            click.echo(f"fix: rag ingest --namespace {index.namespace}", err=True)
         if not lacking:
             click.echo("Nothing to build: the text index is made with each publication.")
     click.get_current_context().exit(FAILED if lacking else DONE)

@@ -190,7 +190,7 @@ def meta_set(
         return
     if values.get("citable") or values.get(ARCHIVED):
         click.echo(f"'{doc_uid}' is not cited from now on.")
-    click.echo(f"noted for '{doc_uid}'. `rag index --namespace {chosen.name}` publishes it.")
+    click.echo(f"noted for '{doc_uid}'. `rag ingest --namespace {chosen.name}` publishes it.")
 
 
 def _assigned(

@@ -1,4 +1,4 @@
-"""`rag eval agent`: what looking again brings, on papers and on questions of several hops.
+"""What looking again brings, on papers and on questions of several hops.
 
 Papers with annotated evidence (QASPER): one search within the paper, the track of one paper, and
 the agent. Sets whose questions need several paragraphs (HotpotQA, MuSiQue): one search, and the

@@ -1,4 +1,4 @@
-"""Claims with evidence and a label, one JSON object a line, as `rag eval claims` reads them."""
+"""Claims with evidence and a label, one JSON object a line."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

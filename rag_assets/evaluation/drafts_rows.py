@@ -1,4 +1,4 @@
-"""Drafts with known truth: sentences that cite one source each, as `rag eval claims` reads them."""
+"""Drafts with known truth: sentences that cite one source each."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""`rag eval law`: whether articles of a vault of laws are found, by number and by what they say."""
+"""Whether articles of a vault of laws are found, by number and by what they say."""
 
 import statistics
 import time

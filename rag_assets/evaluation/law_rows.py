@@ -1,4 +1,4 @@
-"""What `rag eval law` asks: citizens' questions with the articles that answer them, and look-ups.
+"""What a vault of laws is asked: citizens' questions with their articles, and look-ups.
 
 Articles are named `path.md#第X条`, the path that of the file in the vault.
 """

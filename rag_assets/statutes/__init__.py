@@ -27,7 +27,6 @@ if TYPE_CHECKING:
         place_of,
         write_curation_reports,
     )
-    from rag_assets.statutes.sampling import copy_sample, draw_files, draw_sample
     from rag_assets.statutes.verifying import CutFaults, find_cut_faults, unresolved_citations
 
 __all__ = [
@@ -40,10 +39,7 @@ __all__ = [
     "StatuteCitation",
     "StatuteSearch",
     "UnknownLawError",
-    "copy_sample",
     "curate_namespace",
-    "draw_files",
-    "draw_sample",
     "dropped_limit",
     "exception_end",
     "exceptions_of",
@@ -66,10 +62,7 @@ __getattr__ = lazy_names(
     {
         "Curation": "curating",
         "CutFaults": "verifying",
-        "copy_sample": "sampling",
         "curate_namespace": "curating",
-        "draw_files": "sampling",
-        "draw_sample": "sampling",
         "find_cut_faults": "verifying",
         "place_of": "curating",
         "unresolved_citations": "verifying",

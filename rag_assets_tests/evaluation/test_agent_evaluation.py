@@ -1,4 +1,4 @@
-"""`rag eval agent` asks once and by the agent, and looks citations up."""
+"""`python -m benchmarks.evaluations agent` asks once and by the agent, and looks citations up."""
 
 import json
 import re
@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from rag_assets.cli.main import build_cli
+from benchmarks.evaluations import evaluations
 from rag_assets.evaluation import evaluate_agent, open_live_model
 from rag_assets.llm import ChatRequest
 from rag_assets.model import ConfigurationError, UsageError
@@ -107,12 +107,12 @@ def test_the_command_says_who_is_asked(tmp_path: Path) -> None:
     config = tmp_path / "config.yaml"
     config.write_text("embed: {kind: hashing, model: words}\n", encoding="utf-8")
     out = tmp_path / "out.json"
-    asked = ["eval", "agent", str(file), "--config", str(config), "--no-cache"]
-    found = CliRunner().invoke(build_cli(), [*asked, "--json", str(out)])
+    asked = ["agent", str(file), "--config", str(config), "--no-cache"]
+    found = CliRunner().invoke(evaluations, [*asked, "--json", str(out)])
     assert found.exit_code == 0, found.output
     assert "no language model is asked" in found.output
     assert json.loads(out.read_text("utf-8"))["owls_standing_share"] == 1.0
-    live = CliRunner().invoke(build_cli(), [*asked, "--live"])
+    live = CliRunner().invoke(evaluations, [*asked, "--live"])
     assert live.exit_code != 0
     assert "llm.model" in live.output
 

@@ -101,12 +101,12 @@ def test_files_are_judged_by_set(tmp_path: Path) -> None:
 
 
 def test_the_command_prints_and_writes_the_figures(tmp_path: Path) -> None:
-    from rag_assets.cli.main import build_cli
+    from benchmarks.evaluations import evaluations
 
     file, out = tmp_path / "rows.jsonl", tmp_path / "out.json"
     file.write_text('{"claim": "Cats sleep", "evidence": ["Cats sleep."], "label": "SUPPORT"}\n')
     run = CliRunner().invoke(
-        build_cli(), ["eval", "claims", str(file), "--scorer", "facts", "--json", str(out)]
+        evaluations, ["claims", str(file), "--scorer", "facts", "--json", str(out)]
     )
     assert run.exit_code == 0, run.output
     stored = json.loads(out.read_text(encoding="utf-8"))

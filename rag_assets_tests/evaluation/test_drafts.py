@@ -206,14 +206,14 @@ def test_a_line_that_is_no_row_is_named(drafted: Path) -> None:
 def test_the_command_takes_drafts_and_claims_and_puts_baselines_beside(
     drafted: Path, tmp_path: Path
 ) -> None:
-    from rag_assets.cli.main import build_cli
+    from benchmarks.evaluations import evaluations
 
     claims, out = tmp_path / "claims.jsonl", tmp_path / "out.json"
     claims.write_text('{"claim": "Cats sleep", "evidence": ["Cats sleep."], "label": "SUPPORT"}\n')
     assert not is_draft_file(claims)
     run = CliRunner().invoke(
-        build_cli(),
-        ["eval", "claims", str(drafted), str(claims), "--scorer", "facts", "--json", str(out),
+        evaluations,
+        ["claims", str(drafted), str(claims), "--scorer", "facts", "--json", str(out),
          "--cache", str(tmp_path / "cache")],
     )  # fmt: skip
     assert run.exit_code == 0, run.output

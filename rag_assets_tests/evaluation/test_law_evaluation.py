@@ -1,4 +1,4 @@
-"""`rag eval law` builds a vault, asks it, and knows a right article from a wrong one."""
+"""The evaluation `law` builds a vault, asks it, and knows a right article from a wrong one."""
 
 import json
 from collections.abc import Sequence
@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from benchmarks.evaluations import _library
-from rag_assets.cli.main import build_cli
+from benchmarks.evaluations import _library, evaluations
 from rag_assets.evaluation import EvaluationReport, evaluate_law
 from rag_assets.evaluation.law_rows import article_number, is_excluded, read_law_questions
 from rag_assets.model import UsageError
@@ -172,8 +171,8 @@ def test_a_workspace_that_holds_the_vault_is_asked_as_it_is_and_as_of_a_day(tmp_
         as_of=date(2010, 1, 1),
     )  # fmt: skip
     assert (report.metrics["lookups_hit_at_1"], report.counts["not_holding"]) == (1.0, 1)
-    command = ["eval", "law", "--workspace", str(root), "--queries", str(queries), "--no-cache"]
-    ran = CliRunner().invoke(build_cli(), command)
+    command = ["law", "--workspace", str(root), "--queries", str(queries), "--no-cache"]
+    ran = CliRunner().invoke(evaluations, command)
     assert ran.exit_code == 1, "today another wording is in force"
     assert "wrong as named" in ran.stdout
 

@@ -32,7 +32,7 @@ def pack(library: Workspace) -> EvidencePack:
 
 
 def test_published_schema_is_that_of_the_types() -> None:
-    """`rag query --json-schema > docs/schemas/evidence_pack.schema.json` writes it."""
+    """docs/schemas/evidence_pack.schema.json is made of the types."""
     assert json.loads(PUBLISHED.read_text(encoding="utf-8")) == pack_schema()
 
 

@@ -85,7 +85,6 @@ OWNERS = {
         "evaluation/law.py:_opened",
         "evaluation/law_rows.py",
         "statutes/curating.py:_read",
-        "statutes/sampling.py:copy_sample",
         "evidence/pictures.py",
         "knowledge/adding.py",
         "knowledge/fetching.py",
