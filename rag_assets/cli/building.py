@@ -284,7 +284,9 @@ def ingest(names: tuple[str, ...], rehash: bool, retry: bool, as_json: bool) -> 
     run_stages(names, _ALL, as_json, rehash, retry)
 
 
-_file = click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+_file = click.argument(
+    "file", required=False, type=click.Path(exists=True, dir_okay=False, path_type=Path)
+)
 _namespace = click.option(
     "--namespace", "-n", "name", metavar="NAME",
     help="Use this namespace's settings; without it the shipped ones.",
@@ -295,7 +297,8 @@ _password = click.option("--password", help="Of a protected file.")
 @click.command(
     help="Show how FILE would be parsed and cut: chunks with place, span, section, size. --blocks "
     "lists the blocks as they were parsed; --page N draws those of a page of a PDF, with order, "
-    "kind and level. Stores nothing."
+    "kind and level. Without FILE: list what can be read, by which parser and version, parsers of "
+    "your own (entry points) included. Stores nothing."
 )
 @_file
 @_namespace
@@ -315,12 +318,23 @@ _password = click.option("--password", help="Of a protected file.")
               help="Dots per inch of --page.")  # fmt: skip
 @json_option
 def preview(
-    file: Path, name: str | None, password: str | None, page: Path | None, whole: bool,
+    file: Path | None, name: str | None, password: str | None, page: Path | None, whole: bool,
     blocks: bool, number: int | None, output: Path | None, dpi: int, as_json: bool,
 ) -> None:  # fmt: skip
     """Print or write the preview."""
     from rag_assets.previewing import PreviewSource, render_html, render_lines
 
+    if file is None:
+        from rag_assets.parsing import describe_parsers
+
+        described = describe_parsers()
+        if as_json:
+            print_json([dataclasses.asdict(line) for line in described])
+        for line in () if as_json else described:
+            extensions = f" (.{', .'.join(line.extensions)})" if line.extensions else ""
+            click.echo(f"{line.parser:<18} {line.media_type}{extensions}")
+            click.echo(f"    {line.origin}, version {line.version}")
+        return
     settings = open_namespaces((name,))[0].settings if name else shipped_settings()
     source = PreviewSource(file, password=password)
     if number is not None:

@@ -73,7 +73,7 @@ REMOVED = {
     "manifest": "Each build has its manifest in meta/builds/; `rag sql` has `publications`.",
     "route": "Use `rag ask --route`.",
     "chunks": "Use `rag preview FILE`.",
-    "parsers": "docs/reference.md lists what can be read; `rag preview FILE` tries one.",
+    "parsers": "`rag preview` without a file lists what can be read.",
     "verify": "Use `rag verify-citations --sentence TEXT --doc UID`.",
     "judgements": "`rag desk` shows and takes them; audits show those that hold.",
     "calibrate": "Fits come with the package; to fit your own reader run "

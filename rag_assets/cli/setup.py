@@ -138,7 +138,7 @@ def _field_options(command: Callable[..., Any]) -> Callable[..., Any]:
     "--accessed-at 2026-03-01. `FIELD=` takes an override back. It is noted in the identity "
     "journal and in meta/version_log.jsonl; raw/ is not touched. The next publication applies it; "
     "citable=false and archived=true (out of the library) hold at once: it is not cited any more. "
-    "repealed=false says that a law is not repealed, whatever `rag law curate` finds.",
+    "repealed=false says that a law is not repealed, whatever `rag law check` finds.",
 )
 @click.argument("given", nargs=-1, metavar="[UID] [FIELD=VALUE]...")
 @click.option("--doc-uid", "--doc_uid", "doc_uid", metavar="UID", help="The document.")

@@ -112,6 +112,9 @@ def test_installed_parsers_are_listed_with_their_entry_point() -> None:
     assert line.media_type == "application/x-subrip"
     assert line.extensions == ("srt",)
     assert line.origin == "entry point 'subtitles' (rag_subtitles:SubtitleParser)"
+    shown = CliRunner().invoke(build_cli(), ["preview"]).output
+    assert "application/x-subrip (.srt)" in shown
+    assert "text/csv" in shown
 
 
 def test_options_of_a_parser_that_there_is_not_are_refused(tmp_path: Path) -> None:
