@@ -6,7 +6,8 @@ Asks the reader of `verify.scorer` about the sentences in FILE (drafts with know
 `benchmarks.evaluations claims` reads them). All figures come from folds over sources: a sentence
 is judged by a curve that saw no other sentence about the same source. What is kept holds for all
 workspaces of this machine (`rag_assets.judging.keep_fit`). With `--sources` (folders or
-archives that hold the cited files) the reader sees what an audit finds in them, without it the quotations that decide.
+archives that hold the cited files) the reader sees what an audit finds in them, without it the
+quotations that decide.
 """
 
 import argparse

@@ -354,7 +354,7 @@ def _explained(pack: "EvidencePack") -> str:
 
 
 # How the files of `rag ask` are called, and those of `rag ask --law`.
-_ANSWERS, _LAW_ANSWERS = "answer_v", "law_answer_v"
+_ANSWERS = ("answer_v", "law_answer_v")
 
 
 @click.command(
@@ -385,10 +385,6 @@ def _made_again(path: Path) -> "Replay":
         from rag_assets.answering import replay_stored
 
         return replay_stored(path)
-    if path.name.startswith(_LAW_ANSWERS):
-        from rag_assets.answering.law import replay_stored_law
-
-        return replay_stored_law(path)
     from rag_assets.evidence import replay as make_again
 
     return make_again(open_workspace(), path)

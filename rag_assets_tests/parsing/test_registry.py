@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 import yaml
+from click.testing import CliRunner
 
+from rag_assets.cli.main import build_cli
 from rag_assets.model import Block, ConfigurationError, ParsedDocument, hash_bytes
 from rag_assets.parsing import (
     ParseHints,

@@ -43,12 +43,11 @@ LIBRARIES = {"pymupdf"}
 OWNERS = {
     "a person's outputs": {
         "answering/saved.py:_noted",
+        "answering/saved.py:_state",
         "answering/saved.py:answer_records",
         "answering/storing.py:_differences",
-        "answering/law/storing.py:replay_stored_law",
         "answering/storing.py:replay_stored",
         "answering/storing.py:store_answer",
-        "answering/verifying.py:_state",
         "assets/citation_audits.py",
         "assets/claim_audits.py",
         "assets/evidence_packs.py",
