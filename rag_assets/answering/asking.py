@@ -22,9 +22,9 @@ from rag_assets.agents import (
     replay_agent,
     run_agent,
 )
+from rag_assets.agents.loop import Watch, unwatched
 from rag_assets.agents.statements import CHECKING_VERSION, Claim, StatementJudge, VerbatimJudge
 from rag_assets.agents.trace import Limits
-from rag_assets.agents.worlds import Watch, unwatched
 from rag_assets.answering.record import (
     LAYOUT_VERSION,
     Answer,

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from rag_assets.agents.loop import Watch, unwatched
 from rag_assets.agents.trace import Limits
-from rag_assets.agents.worlds import Watch, unwatched
 from rag_assets.answering.asking import PaperQuestion, answer_papers, citable_filters, replay_answer
 from rag_assets.answering.record import Answer, Mode, answer_from_json, write_answer
 from rag_assets.answering.rendering import render_answer

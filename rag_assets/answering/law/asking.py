@@ -12,9 +12,9 @@ from rag_assets.agents import (
     ScorerJudge,
     Trace,
 )
+from rag_assets.agents.loop import Watch, unwatched
 from rag_assets.agents.statements import CHECKING_VERSION, StatementJudge, VerbatimJudge
 from rag_assets.agents.trace import Limits
-from rag_assets.agents.worlds import Watch, unwatched
 from rag_assets.answering.asking import Profile, citable_filters, published, reader_of
 from rag_assets.answering.law.checking import LAW_CHECKING_VERSION, check_law
 from rag_assets.answering.law.record import (
