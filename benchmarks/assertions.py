@@ -9,8 +9,8 @@ import click
 from pydantic import BaseModel, ConfigDict, Field
 
 from rag_assets.auditing.claims import AssertionType, Wording, read_wording
-from rag_assets.cli.failing import ExplainedErrors
-from rag_assets.cli.measuring import finish, out_option
+from rag_assets.cli.evaluating import finish, out_option
+from rag_assets.cli.options import ExplainedErrors
 from rag_assets.cli.progress import shown_progress
 from rag_assets.evaluation.report import EvaluationReport, Figure, ReportTable, share
 from rag_assets.evaluation.sets import read_rows

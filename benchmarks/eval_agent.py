@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rag_assets.cli.failing import ExplainedErrors
-from rag_assets.cli.measuring import (
+from rag_assets.cli.evaluating import (
     cache_option,
     chosen_cache,
     config_option,
@@ -16,6 +15,7 @@ from rag_assets.cli.measuring import (
     notify,
     out_option,
 )
+from rag_assets.cli.options import ExplainedErrors
 from rag_assets.cli.progress import shown_progress
 from rag_assets.model import UsageError
 

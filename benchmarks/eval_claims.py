@@ -5,9 +5,8 @@ from pathlib import Path
 
 import click
 
-from rag_assets.cli.failing import ExplainedErrors
-from rag_assets.cli.measuring import config_option, finish, out_option
-from rag_assets.cli.options import OutputPath
+from rag_assets.cli.evaluating import config_option, finish, out_option
+from rag_assets.cli.options import ExplainedErrors, OutputPath
 from rag_assets.cli.progress import shown_progress
 from rag_assets.evaluation import EvaluationReport
 

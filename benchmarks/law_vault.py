@@ -23,7 +23,7 @@ from typing import Any
 
 from processes import RAG, Cost, run, run_json
 
-STAGES = ("scan", "parse", "chunk", "embed", "index")
+STAGES = ("parse", "chunk", "embed")
 _MODELS = {
     "words": "{kind: hashing, model: words}",
     "e5": "{kind: bundled, model: multilingual-e5-small, dtype: int8}",

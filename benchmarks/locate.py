@@ -11,8 +11,8 @@ from typing import Any
 
 import click
 
-from rag_assets.cli.failing import ExplainedErrors
-from rag_assets.cli.measuring import finish, out_option
+from rag_assets.cli.evaluating import finish, out_option
+from rag_assets.cli.options import ExplainedErrors
 from rag_assets.cli.progress import shown_progress
 from rag_assets.evaluation.report import EvaluationReport, Figure, ReportTable
 from rag_assets.evaluation.sets import read_rows

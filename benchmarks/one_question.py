@@ -24,7 +24,7 @@ def _lap(name: str) -> None:
 
 
 def main(root: Path, count: int) -> None:
-    import rag_assets.cli.questions  # noqa: F401 - the command with all it imports at once
+    import rag_assets.cli.asking  # noqa: F401 - the command with all it imports at once
 
     _lap("imports of the command")
     import duckdb  # noqa: F401

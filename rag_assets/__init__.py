@@ -2,11 +2,12 @@
 
 The command line is `rag`; the assets stand in `rag_assets.definitions`. From Python::
 
-    from rag_assets import Workspace, ask, audit_citations, ingest
+    from rag_assets import Workspace, ask, audit_citations, ingest, query
 
     workspace = Workspace.find()
     ingest(workspace.namespace("thesis"))
-    outcome = ask(workspace, "Does light increase the yield?")
+    pack = query(workspace, "Does light increase the yield?").pack
+    answer = ask(workspace, "Does light increase the yield?").answer
     audit = audit_citations(workspace, workspace.drafts / "chapter-2.md").audit
 
 With the names of a knowledge library (docs/library.md)::
@@ -17,10 +18,10 @@ With the names of a knowledge library (docs/library.md)::
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from rag_assets.answering import answer
-    from rag_assets.answering.law import answer_law
+    from rag_assets.answering import ask_papers as ask
+    from rag_assets.answering.law import ask_statutes as ask_law
     from rag_assets.auditing import audit_citations
-    from rag_assets.evidence import ask
+    from rag_assets.evidence import ask as query
     from rag_assets.knowledge import (
         ContextBuilder,
         KnowledgeConfig,
@@ -40,26 +41,29 @@ __all__ = [
     "KnowledgeSource",
     "Workspace",
     "__version__",
-    "answer",
-    "answer_law",
     "ask",
+    "ask_law",
     "audit_citations",
     "ingest",
+    "query",
 ]
 
 # Imported on first use: `rag --help` must not pay for Arrow and Lance.
 _HOMES = {
-    "ContextBuilder": "rag_assets.knowledge",
-    "KnowledgeConfig": "rag_assets.knowledge",
-    "KnowledgeRetriever": "rag_assets.knowledge",
-    "KnowledgeScope": "rag_assets.knowledge",
-    "KnowledgeSource": "rag_assets.knowledge",
-    "Workspace": "rag_assets.workspace",
-    "answer": "rag_assets.answering",
-    "answer_law": "rag_assets.answering.law",
-    "ask": "rag_assets.evidence",
-    "audit_citations": "rag_assets.auditing",
-    "ingest": "rag_assets.running",
+    "ContextBuilder": ("rag_assets.knowledge", "ContextBuilder"),
+    "KnowledgeConfig": ("rag_assets.knowledge", "KnowledgeConfig"),
+    "KnowledgeRetriever": ("rag_assets.knowledge", "KnowledgeRetriever"),
+    "KnowledgeScope": ("rag_assets.knowledge", "KnowledgeScope"),
+    "KnowledgeSource": ("rag_assets.knowledge", "KnowledgeSource"),
+    "Workspace": ("rag_assets.workspace", "Workspace"),
+    "ask": ("rag_assets.answering", "ask_papers"),
+    "ask_law": ("rag_assets.answering.law", "ask_statutes"),
+    "audit_citations": ("rag_assets.auditing", "audit_citations"),
+    "ingest": ("rag_assets.running", "ingest"),
+    "query": ("rag_assets.evidence", "ask"),
+    # Names of version 0.2.
+    "answer": ("rag_assets.answering", "ask_papers"),
+    "answer_law": ("rag_assets.answering.law", "ask_statutes"),
 }
 
 
@@ -69,4 +73,5 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module 'rag_assets' has no attribute {name!r}")
     from importlib import import_module
 
-    return getattr(import_module(_HOMES[name]), name)
+    module, own = _HOMES[name]
+    return getattr(import_module(module), own)

@@ -23,7 +23,7 @@ from benchmarks.attacks.attack import (
     require,
     require_sentence,
 )
-from rag_assets.desk.drawing import DrawnPages
+from rag_assets.desk.state import DrawnPages
 from rag_assets.evidence.pictures import WholePage
 from rag_assets.parsing import load_pymupdf
 from rag_assets.workspace import Workspace

@@ -26,7 +26,7 @@ _HOLDS = "the command runs again, and ends in what a clean build publishes"
 # What it says → whether it publishes the added file, and where its changes of files lie.
 _COMMANDS: dict[tuple[str, ...], tuple[bool, int]] = {
     ("ingest",): (True, 120),
-    ("scan",): (False, 12),
+    ("parse",): (False, 12),
     ("namespace", "add", "second"): (False, 6),
     ("query", "Which roof was cooler at noon?"): (False, 20),
     ("verify-citations", "drafts/draft.md"): (False, 20),
@@ -99,12 +99,12 @@ def _kill(
 def _kill_ending(library: Library, ending: str, nth: int, folder: Path) -> None:
     root = library.copy_to(folder)
     edit = ("edit_text", "0", "--text", "Zebras keep cool.")
-    for said in (("create", "roofs"), ("edit", "roofs", *edit)):
-        ran = rag(root, "draft", *said)
-        require(ran.returncode == 0, f"draft {said[0]}: {last_line(ran)}")
+    ran = rag(root, "draft", "edit", "roofs", *edit)
+    require(ran.returncode == 0, f"draft edit: {last_line(ran)}")
     undisturbed = folder / "undisturbed"
     shutil.copytree(root, undisturbed)
-    command = ("draft", ending, "roofs", "--revision", "2")
+    ends = ("publish", "roofs") if ending == "publish" else ("edit", "roofs", "discard")
+    command = ("draft", *ends, "--revision", "2")
     ran = rag(undisturbed, *command)
     require(ran.returncode == 0, f"undisturbed: {last_line(ran)}")
     killed = run_limited(

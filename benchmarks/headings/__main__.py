@@ -10,8 +10,8 @@ from benchmarks.headings.measuring import (
     evaluate_headings,
 )
 from benchmarks.headings.readers import stored_reader
-from rag_assets.cli.failing import ExplainedErrors
-from rag_assets.cli.measuring import config_option, finish, out_option
+from rag_assets.cli.evaluating import config_option, finish, out_option
+from rag_assets.cli.options import ExplainedErrors
 from rag_assets.cli.progress import shown_progress
 from rag_assets.model import UsageError
 from rag_assets.workspace import shipped_settings

@@ -6,14 +6,20 @@ for every task: tools and prompts are the task's own.
 
 from typing import TYPE_CHECKING
 
-from rag_assets.agents.passages import AliasRegistry, Passage, drop_marks, find_marks, show_marks
 from rag_assets.agents.tools import ContextTool, Found, FoundLine, Toolset
+from rag_assets.agents.trace import AliasRegistry, Passage, drop_marks, find_marks, show_marks
 from rag_assets.lazily import lazy_names
 
 if TYPE_CHECKING:
-    from rag_assets.agents.loop import AgentJob, replay_agent, run_agent
-    from rag_assets.agents.model_policy import ModelPolicy
-    from rag_assets.agents.policy import AgentState, Decision, Policy, RulesPolicy, World
+    from rag_assets.agents.loop import AgentJob, LiveWorld, RecordedWorld, replay_agent, run_agent
+    from rag_assets.agents.policy import (
+        AgentState,
+        Decision,
+        ModelPolicy,
+        Policy,
+        RulesPolicy,
+        World,
+    )
     from rag_assets.agents.statements import (
         CheckedStatement,
         CitedQuote,
@@ -22,7 +28,6 @@ if TYPE_CHECKING:
         check_statements,
     )
     from rag_assets.agents.trace import Limits, Step, Trace, show_observation
-    from rag_assets.agents.worlds import LiveWorld, RecordedWorld
 
 # Modules of this room that other rooms may import from, besides the names below.
 PUBLIC_MODULES = ("statements", "trace", "worlds")
@@ -69,11 +74,11 @@ __getattr__ = lazy_names(
         "CitedQuote": "statements",
         "Decision": "policy",
         "Limits": "trace",
-        "LiveWorld": "worlds",
-        "ModelPolicy": "model_policy",
+        "LiveWorld": "loop",
+        "ModelPolicy": "policy",
         "Policy": "policy",
         "RecordedJudge": "statements",
-        "RecordedWorld": "worlds",
+        "RecordedWorld": "loop",
         "RulesPolicy": "policy",
         "ScorerJudge": "statements",
         "Step": "trace",

@@ -13,7 +13,7 @@ from typing import Any, Generic, TypeVar
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import ArgsKwargs
 
-from rag_assets.agents.passages import Passage
+from rag_assets.agents.trace import Passage
 from rag_assets.model import UsageError
 
 _Context = TypeVar("_Context")

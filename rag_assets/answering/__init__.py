@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from rag_assets.answering.storing import (
         AnswerOutcome,
         PolicyChoice,
-        answer,
         answer_scorer,
         ask_papers,
         limits_of,
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
     from rag_assets.answering.tools import PaperSearch, paper_tools
 
 # Modules of this room that other rooms may import from, besides the names below.
-PUBLIC_MODULES = ("law", "verifying")
+PUBLIC_MODULES = ("law", "saved")
 
 __all__ = [
     "Answer",
@@ -42,7 +41,6 @@ __all__ = [
     "PaperQuestion",
     "PaperSearch",
     "PolicyChoice",
-    "answer",
     "answer_from_json",
     "answer_papers",
     "answer_saved",
@@ -72,7 +70,6 @@ __getattr__ = lazy_names(
         "PaperQuestion": "asking",
         "PaperSearch": "tools",
         "PolicyChoice": "storing",
-        "answer": "storing",
         "answer_from_json": "record",
         "answer_papers": "asking",
         "answer_saved": "saved",

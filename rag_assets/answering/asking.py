@@ -1,16 +1,20 @@
 """Ask papers a question: search, look, search again, answer with sentences that were checked."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rag_assets.agents import (
     AgentJob,
+    AgentState,
     CheckedStatement,
+    CitedQuote,
     Decision,
     LiveWorld,
     ModelPolicy,
+    Passage,
     RecordedJudge,
+    RulesPolicy,
     ScorerJudge,
     Toolset,
     Trace,
@@ -18,17 +22,28 @@ from rag_assets.agents import (
     replay_agent,
     run_agent,
 )
-from rag_assets.agents.statements import CHECKING_VERSION, StatementJudge, VerbatimJudge
+from rag_assets.agents.loop import Watch, unwatched
+from rag_assets.agents.statements import CHECKING_VERSION, Claim, StatementJudge, VerbatimJudge
 from rag_assets.agents.trace import Limits
-from rag_assets.agents.worlds import Watch, unwatched
-from rag_assets.answering.naming import show_chunks
-from rag_assets.answering.notices import notices_of
-from rag_assets.answering.placing import PlacingJudge
-from rag_assets.answering.quotes import match_of
-from rag_assets.answering.record import LAYOUT_VERSION, Answer, AnswerReader, AnswerSource, Mode
-from rag_assets.answering.rules import QUOTES_NAME, paper_rules, quote_answer, quote_passages
-from rag_assets.answering.sound import require_sound
+from rag_assets.answering.record import (
+    LAYOUT_VERSION,
+    Answer,
+    AnswerReader,
+    AnswerSource,
+    Mode,
+    require_sound,
+)
+from rag_assets.answering.rendering import notices_of, show_chunks
+from rag_assets.answering.rules import (
+    QUOTES_NAME,
+    match_of,
+    paper_rules,
+    quote_answer,
+    quote_passages,
+)
 from rag_assets.answering.tools import PaperSearch, paper_tools
+from rag_assets.evidence.locating import locate
+from rag_assets.evidence.quoting import QuoteFinder
 from rag_assets.llm import Budget, ChatModel, context_tokens, load_prompt
 from rag_assets.model import SectionCategory, hash_fields, require_question
 from rag_assets.publishing import build_id_of
@@ -51,6 +66,70 @@ SINGLE_STEPS = 2
 
 
 _VERBATIM = AnswerReader(VerbatimJudge.name, VerbatimJudge.fingerprint, reads=False, ok=1.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """What differs between questions about papers and about law, for the one engine that asks.
+
+    Args:
+        prompt: name of the packaged prompt of a model.
+        tools: by which a model or rules search; `single` leaves `finish` alone.
+        rules: decide where no model does; `quote` makes their `finish`, recorded as `quotes_name`.
+        brief: what a model is told beside the question.
+        opening: actions before anybody decides.
+    """
+
+    question: str
+    mode: Mode
+    prompt: str
+    tools: Callable[..., Toolset[Any]]
+    rules: RulesPolicy
+    quote: Callable[[AgentState], Mapping[str, Any]]
+    quotes_name: str
+    brief: str
+    opening: tuple[Decision, ...]
+
+    def run(
+        self, search: Any, limits: Limits, model: ChatModel | None, clock: Callable[[], float],
+        watch: Watch,
+    ) -> Trace:  # fmt: skip
+        """Search and answer; `search` is what the tools work on."""
+        policy = None
+        if model is not None:
+            policy = ModelPolicy.of(model, load_prompt(self.prompt), self._offered)
+        budget = Budget(limits.tokens, limits.seconds, clock=clock)
+        world = LiveWorld(self.tools(), search, model, budget, watch)
+        return run_agent(self._job(limits, policy), world)
+
+    def replay(self, trace: Trace) -> Trace:
+        """Make a run again from its trace; RecordingError where it goes another way."""
+        described = dict(trace.policy)
+        name, policy = str(described.pop("name")), None
+        if name != self.quotes_name:
+            policy = ModelPolicy(name, described, load_prompt(self.prompt), self._offered)
+        return replay_agent(self._job(trace.limits, policy), trace)
+
+    @property
+    def _offered(self) -> Toolset[Any]:
+        return self.tools(only_finish=self.mode == "single")
+
+    def _job(self, limits: Limits, policy: ModelPolicy | None) -> AgentJob:
+        if self.mode == "single":
+            limits = replace(limits, steps=SINGLE_STEPS)
+        return AgentJob(
+            self.question, self.brief, self._offered, policy or self.rules, limits, self.quote,
+            self.quotes_name, None if policy is None else self.rules, self.opening,
+        )  # fmt: skip
+
+
+def published(retriever: "Retriever") -> tuple[dict[str, str], dict[str, str]]:
+    """Return the publications that are asked and their builds, by namespace."""
+    found = retriever.manifests
+    return (
+        {name: str(manifest["publication"]) for name, manifest in found.items()},
+        {name: build_id_of(manifest) for name, manifest in found.items()},
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,20 +175,13 @@ def answer_papers(
         DamagedFileError: a quote is not what stands in its source.
     """
     require_question(asked.question)
-    policy = None
-    if model is not None:
-        policy = ModelPolicy.of(model, load_prompt(PROMPT), _tools(asked))
-    job = _job(asked, limits, policy)
     background = None if model is None else _background(retriever)
     search = PaperSearch(retriever, citable_filters(asked.filters), background)
-    budget = Budget(limits.tokens, limits.seconds, clock=clock)
-    trace = run_agent(job, LiveWorld(paper_tools(), search, model, budget, watch))
-    publications = {name: str(m["publication"]) for name, m in retriever.manifests.items()}
-    builds = {name: build_id_of(m) for name, m in retriever.manifests.items()}
+    trace = _profile(asked).run(search, limits, model, clock, watch)
     reader = reader_of(scorer, is_quoted=_is_quoted(trace))
     quoting = PlacingJudge(VerbatimJudge(), retriever)
     judge = quoting if _is_quoted(trace) else PlacingJudge(ScorerJudge(scorer), retriever)
-    return _answer(asked, trace, judge, quoting, reader, publications, builds)
+    return _answer(asked, trace, judge, quoting, reader, *published(retriever))
 
 
 def replay_answer(answer: Answer) -> Answer:
@@ -123,12 +195,7 @@ def replay_answer(answer: Answer) -> Answer:
     asked = PaperQuestion(
         answer.question, answer.route, answer.doc_id, answer.namespaces, answer.filters, answer.mode
     )
-    described = dict(answer.trace.policy)
-    policy = None
-    name = str(described.pop("name"))
-    if name != QUOTES_NAME:
-        policy = ModelPolicy(name, described, load_prompt(PROMPT), _tools(asked))
-    trace = replay_agent(_job(asked, answer.trace.limits, policy), answer.trace)
+    trace = _profile(asked).replay(answer.trace)
     judge = RecordedJudge((*answer.statements, *answer.unsupported))
     return _answer(
         asked, trace, judge, judge, answer.reader, dict(answer.publications), dict(answer.build_ids)
@@ -143,33 +210,17 @@ def _background(retriever: "Retriever") -> tuple[int, int]:
     )
 
 
-def _job(asked: PaperQuestion, limits: Limits, policy: ModelPolicy | None) -> AgentJob:
-    rules = paper_rules(asked.route, asked.doc_id)
+def _profile(asked: PaperQuestion) -> Profile:
     opening: tuple[Decision, ...] = ()
     if asked.mode == "single":
-        limits = replace(limits, steps=SINGLE_STEPS)
-        opening = (_single_search(asked),)
-    return AgentJob(
-        question=asked.question,
-        brief=_brief(asked),
-        tools=_tools(asked),
-        policy=policy or rules,
-        limits=limits,
-        finisher=quote_answer,
-        finisher_name=QUOTES_NAME,
-        fallback=None if policy is None else rules,
-        opening=opening,
-    )
-
-
-def _tools(asked: PaperQuestion) -> Toolset[PaperSearch]:
-    return paper_tools(only_finish=asked.mode == "single")
-
-
-def _single_search(asked: PaperQuestion) -> Decision:
-    given = {"query": asked.question, "doc_id": asked.doc_id, "category": None}
-    arguments = {key: value for key, value in given.items() if value is not None}
-    return Decision("search_by_section", arguments, "One search, and no further one.")
+        given = {"query": asked.question, "doc_id": asked.doc_id}
+        arguments = {key: value for key, value in given.items() if value is not None}
+        said = "One search, and no further one."
+        opening = (Decision("search_by_section", arguments, said),)
+    return Profile(
+        asked.question, asked.mode, PROMPT, paper_tools, paper_rules(asked.route, asked.doc_id),
+        quote_answer, QUOTES_NAME, _brief(asked), opening,
+    )  # fmt: skip
 
 
 def _brief(asked: PaperQuestion) -> str:
@@ -281,3 +332,58 @@ def _sources(kept: Sequence[CheckedStatement], trace: Trace) -> tuple[AnswerSour
         )
         for (namespace, uid), own in aliases.items()
     )
+
+
+class PlacingJudge:
+    """Lets another judge decide, and looks each quote up in the parse that it was cut from.
+
+    A quote is cut behind a clause where it has more than 60 words, and compared with what is
+    printed, as those of packs are.
+
+    Args:
+        retriever: entered.
+    """
+
+    def __init__(self, judge: StatementJudge, retriever: "Retriever") -> None:
+        self._judge = judge
+        self._readers = {reader.namespace: reader for reader in retriever.readers}
+        self._quotes = QuoteFinder(retriever.workspace.root / "data")
+        self._parses: dict[tuple[str, str], str] = {}
+
+    def judge(self, claims: Sequence[Claim]) -> list[CheckedStatement]:
+        """Return what becomes of each claim.
+
+        Raises:
+            DamagedFileError: a quote is not what stands in its source.
+        """
+        return [
+            replace(one, quote=one.quote and self._placed(one.quote, claim))
+            for claim, one in zip(claims, self._judge.judge(claims), strict=True)
+        ]
+
+    def _placed(self, quote: CitedQuote, claim: Claim) -> CitedQuote:
+        passage = claim.passages[claim.citations.index(quote.alias)]
+        start = passage.char_start
+        found = self._quotes.find(
+            self._parse_of(passage), passage.chunk_key, passage.text, start,
+            (quote.char_start - start, quote.char_end - start),
+        )  # fmt: skip
+        place = locate(
+            found.page_start, found.page_end, found.char_start, found.char_end,
+            passage.section_path, has_boxes=bool(found.boxes),
+        )  # fmt: skip
+        where = place.text if place else quote.place
+        return replace(
+            quote,
+            text=found.text,
+            char_end=found.char_end,
+            place=f"{found.article}, {where}" if found.article else where,
+            check=found.check,
+        )
+
+    def _parse_of(self, passage: Passage) -> str:
+        key = passage.namespace, passage.doc_uid
+        if key not in self._parses:
+            (row,) = self._readers[passage.namespace].fetch_documents([key[1]]).to_pylist()
+            self._parses[key] = row["content_ref"]
+        return self._parses[key]

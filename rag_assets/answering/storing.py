@@ -2,13 +2,13 @@
 
 import json
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from rag_assets.agents.loop import Watch, unwatched
 from rag_assets.agents.trace import Limits
-from rag_assets.agents.worlds import Watch, unwatched
 from rag_assets.answering.asking import PaperQuestion, answer_papers, citable_filters, replay_answer
 from rag_assets.answering.record import Answer, Mode, answer_from_json, write_answer
 from rag_assets.answering.rendering import render_answer
@@ -52,7 +52,7 @@ def ask_papers(
     asked: Asked,
     question: str,
     *,
-    clock: Callable[[], float],
+    clock: Callable[[], float] = time.monotonic,
     doc_id: str | None = None,
     namespaces: Sequence[str] = (),
     filters: Sequence[str] = (),
@@ -62,7 +62,7 @@ def ask_papers(
     notify: Callable[[str], None] = lambda sentence: None,
     watch: Watch = unwatched,
 ) -> AnswerOutcome:
-    """Answer a question about the papers of a workspace, and store the answer.
+    """Answer a question about the papers of a workspace as `rag ask` does, and store the answer.
 
     Args:
         asked: a workspace, or a library that is open already.
@@ -126,35 +126,6 @@ def store_answer(
     return written.files[".md"], written.files[".json"], True
 
 
-def answer(
-    asked: Asked,
-    question: str,
-    *,
-    doc_id: str | None = None,
-    namespaces: Sequence[str] = (),
-    filters: Sequence[str] = (),
-    policy: PolicyChoice | None = None,
-    agentic: bool = True,
-) -> AnswerOutcome:
-    """Answer a question as `rag ask` does, and store the answer.
-
-    Args:
-        asked: a workspace, or a library that is open already.
-        doc_id: the one paper that is meant; None to find it.
-        namespaces: that are searched; all without.
-        filters: conditions as the command line writes them: `year>=2020`.
-        policy: who searches and writes; None for `answer.policy`.
-        agentic: False for one search, and an answer from it.
-
-    Raises:
-        UsageError, PublicationError, ConfigurationError: as `ask_papers`.
-    """
-    return ask_papers(
-        asked, question, clock=time.monotonic, doc_id=doc_id, namespaces=namespaces,
-        filters=filters, mode="agent" if agentic else "single", policy=policy,
-    )  # fmt: skip
-
-
 def _lead(
     retriever: Retriever,
     question: str,
@@ -213,24 +184,19 @@ def replay_stored(path: Path) -> Replay:
             f"{path}: no answer stands there ({data.name} is missing). Name one of outputs/, for "
             "instance outputs/answer_v001.md."
         )
-    loaded = read_json(data, "answer")
-    stored = answer_from_json(loaded)
-    made = replay_answer(stored)
-    return compare_stored(
-        data, loaded, stored.publications, write_answer(made), render_answer(made)
-    )
+    loaded: Any = read_json(data, "answer")
+    if str(loaded.get("schema", "")).startswith("rag-assets/law-answer/"):
+        from rag_assets.answering import law
 
-
-def compare_stored(
-    data: Path, loaded: Any, publications: Mapping[str, str], text: str, page: str
-) -> Replay:
-    """Compare a stored answer with the same one made again, byte for byte.
-
-    Args:
-        data: its JSON file; the Markdown stands beside it.
-        loaded: what the file holds.
-        text: of the JSON, made again; `page` of the Markdown.
-    """
+        stored_law = law.law_answer_from_json(loaded)
+        again = law.replay_law_answer(stored_law)
+        text, page = law.write_law_answer(again), law.render_law_answer(again)
+        publications = stored_law.publications
+    else:
+        stored = answer_from_json(loaded)
+        made = replay_answer(stored)
+        text, page = write_answer(made), render_answer(made)
+        publications = stored.publications
     asked = tuple(f"{name}/{publication}" for name, publication in publications.items())
     return Replay(data.name, asked, tuple(_differences(data, loaded, text, page)))
 

@@ -72,7 +72,7 @@ def _briefs(workspace: Workspace) -> tuple[str, Metadata]:
         "file": dg.MetadataValue.path(str(made.instruction)),
         "style": dg.MetadataValue.path(str(made.style)),
     }
-    if made.amiss:  # the brief itself and `rag briefs` tell it; no warning of the build
+    if made.amiss:  # the brief itself and `rag parse` tell it; no warning of the build
         metadata["left out"] = dg.MetadataValue.md(sentence_list(made.amiss))
     return f"What is asked for, and how to write: {made.instruction.parent}", metadata
 

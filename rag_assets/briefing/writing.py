@@ -170,7 +170,7 @@ _HEADINGS: dict[DemandKind, str] = {
 }
 _FRONT = "---\ncitable: false\n---\n"
 _NOTE = (
-    "Taken from raw/instruction/ word for word; made by `rag briefs`. To be followed, not to be "
+    "Taken from raw/instruction/ word for word; made by `rag parse`. To be followed, not to be "
     "cited: nothing here can enter an evidence pack.\n"
 )
 
@@ -208,7 +208,7 @@ def _instruction(
     if not texts and not amiss:
         yield (
             "Nothing lies below raw/instruction/ yet. Put the rubric into guidance/, the "
-            "teacher's comments into feedback/, then run `rag parse` and `rag briefs`.\n"
+            "teacher's comments into feedback/, then run `rag parse` and `rag parse`.\n"
         )
     elif texts and not demands:
         yield "No sentence of these texts asks for anything; look at them yourself.\n"

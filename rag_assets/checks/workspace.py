@@ -145,7 +145,7 @@ def _judge_packs(workspace: Workspace) -> dg.AssetCheckResult:
 
 def _judge_answers(workspace: Workspace) -> dg.AssetCheckResult:
     # Imported here, as below: every command loads the checks, few answer.
-    from rag_assets.answering.verifying import LookedAt, unsupported_answers
+    from rag_assets.answering.saved import LookedAt, unsupported_answers
 
     looked = LookedAt()
     found = list(unsupported_answers(Workspace.open(workspace.root), looked))
@@ -153,7 +153,7 @@ def _judge_answers(workspace: Workspace) -> dg.AssetCheckResult:
 
 
 def _judge_currency(workspace: Workspace) -> dg.AssetCheckResult:
-    from rag_assets.answering.verifying import LookedAt, outdated_answers
+    from rag_assets.answering.saved import LookedAt, outdated_answers
 
     found = outdated_answers(Workspace.open(workspace.root), LookedAt())
     return judge(found, dg.AssetCheckSeverity.WARN)

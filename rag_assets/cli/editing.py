@@ -2,18 +2,19 @@
 
 import dataclasses
 import getpass
-from collections.abc import Callable, Iterator
-from typing import Any, TypeVar
+from collections.abc import Iterator
+from typing import Any
 
 import click
 
+from rag_assets.cli.building import run_stages
 from rag_assets.cli.options import (
+    RenamedGroup,
     json_option,
     namespace_option,
     open_namespaces,
     print_json,
 )
-from rag_assets.cli.stages import run_stages
 from rag_assets.editing import ChunkDraft, Conflict, DraftChunk, DraftEditor, find_document
 from rag_assets.model import UsageError, count_of
 from rag_assets.stages import way_from
@@ -34,40 +35,19 @@ _revision = click.option(
     "nothing is done.",
 )
 
-Command = TypeVar("Command", bound=Callable[..., Any])
-
-
-def _ending(command: Command) -> Command:
-    """Add what both ways to end a draft take."""
-    for option in reversed((_file, namespace_option, _revision, _by, _reason, json_option)):
-        command = option(command)
-    return command
-
 
 @click.group(
+    cls=RenamedGroup,
+    renamed={
+        "create": "`rag draft edit` begins a draft.",
+        "discard": "Use `rag draft edit FILE discard`.",
+    },
     help="Edit the chunks of a document, and publish what was edited. FILE is its uid or its file "
     "in raw/. Edits are kept in a journal and applied again when the file is edited, parsed or cut "
-    "anew. raw/ is never changed, and what is printed is always kept beside an edited text."
+    "anew. raw/ is never changed, and what is printed is always kept beside an edited text.",
 )
 def draft() -> None:
     """Group of the commands on drafts of chunks."""
-
-
-@draft.command(help="Begin a draft of FILE's chunks from what is published.")
-@_file
-@namespace_option
-@_by
-@_reason
-@json_option
-def create(
-    document: str, names: tuple[str, ...], by: str | None, reason: str, as_json: bool
-) -> None:
-    """Append that a draft begins."""
-    editor = _open(document, names, by)
-    editor.create(reason)
-    _tell(editor, f"a draft of '{editor.doc_uid}' begins", as_json)
-    if not as_json:
-        click.echo(f"`rag draft show {editor.doc_uid}` lists them, `rag draft edit` changes one.")
 
 
 @draft.command(
@@ -107,15 +87,16 @@ def show(
     help="Do OPERATION to CHUNK, named by the key or the number that `rag draft show` prints. "
     "OPERATION is edit_text (with --text or --text-file), split_at (with --offset), "
     "merge_with_next, move_before and move_after (with --other), reparent (with --parent), "
-    "enable or disable; or undo, with the number of an operation in place of CHUNK, by default "
-    "the last."
+    "enable or disable; undo, with the number of an operation in place of CHUNK, by default the "
+    "last; or discard, which ends the draft and leaves what is published. The first operation "
+    "begins the draft."
 )
 @_file
 @click.argument(
     "operation",
     type=click.Choice(
         ["edit_text", "split_at", "merge_with_next", "move_before", "move_after", "reparent",
-         "enable", "disable", "undo"]
+         "enable", "disable", "undo", "discard"]
     ),
 )  # fmt: skip
 @click.argument("chunk", required=False)
@@ -151,6 +132,12 @@ def edit(
 ) -> None:
     """Append one operation."""
     editor = _open(document, names, by, revision)
+    if operation == "discard":
+        editor.discard(reason)
+        _tell(editor, f"the draft of '{editor.doc_uid}' is discarded", as_json)
+        return
+    if not editor.draft().is_open and operation != "undo":
+        editor.create(reason)
     if text_file is not None:
         with click.open_file(text_file, encoding="utf-8") as stream:
             text = stream.read()
@@ -186,7 +173,12 @@ def edit(
 @draft.command(
     help="Publish the draft of FILE: its edits hold from now on, and a new publication is built."
 )
-@_ending
+@_file
+@namespace_option
+@_revision
+@_by
+@_reason
+@json_option
 def publish(
     document: str,
     names: tuple[str, ...],
@@ -199,24 +191,6 @@ def publish(
     editor = _open(document, names, by, revision)
     editor.publish(reason)
     run_stages((editor.namespace.name,), way_from("chunk_edits"), as_json)
-
-
-@draft.command(
-    help="End the draft of FILE; what is published stays, the journal keeps what was drafted."
-)
-@_ending
-def discard(
-    document: str,
-    names: tuple[str, ...],
-    revision: int | None,
-    by: str | None,
-    reason: str,
-    as_json: bool,
-) -> None:
-    """Append that the draft ends."""
-    editor = _open(document, names, by, revision)
-    editor.discard(reason)
-    _tell(editor, f"the draft of '{editor.doc_uid}' is discarded", as_json)
 
 
 def _open(

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from rag_assets.cli.failing import ExplainedErrors
+from rag_assets.cli.options import ExplainedErrors
 
 # What one does → command → (module, one line for `rag --help`); the line is checked against the
 # command's own help.
@@ -14,60 +14,52 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
     "Begin": {
         "init": ("setup", "Make a workspace in DIR, by default the current folder."),
         "namespace": ("setup", "Declare namespaces."),
-        "models": ("models", "Add, list, test and remove models of this machine."),
-        "doctor": ("keeping", "Say what is installed, what works and what is missing."),
+        "models": ("setup", "Add, list and remove models of this machine."),
+        "doctor": ("looking", "Check installation, models and namespaces, and print fixes."),
     },
     "Build": {
-        "scan": ("stages", "Take the inventory of raw/."),
-        "parse": ("stages", "Scan and parse what changed."),
-        "chunk": ("stages", "Scan, parse and cut what changed into parents and chunks."),
-        "embed": ("stages", "Everything up to vectors, and publish it."),
-        "index": ("stages", "Publish what the records hold."),
-        "ingest": ("stages", "Everything from raw/ to a publication."),
-        "build-bm25": ("reports", "Say what the text index of each namespace holds."),
-        "briefs": (
-            "reports",
-            "Write what raw/instruction/ asks for, and how exemplars are written.",
-        ),
+        "parse": ("building", "Scan and parse what changed."),
+        "chunk": ("building", "Scan, parse and cut what changed into parents and chunks."),
+        "embed": ("building", "Everything up to vectors, and publish it."),
+        "ingest": ("building", "Everything from raw/ to a publication."),
+        "build-bm25": ("looking", "Say what the text index of each namespace holds."),
+        "preview": ("building", "Show how FILE would be parsed and cut; store nothing."),
     },
     "Ask": {
-        "query": ("questions", "Answer a question with an evidence pack."),
-        "route": ("routing", "Say what QUESTION asks for, and which papers it leads to."),
-        "ask": ("answers", "Answer a question with sentences that were checked."),
+        "query": ("asking", "Answer a question with an evidence pack."),
+        "ask": ("asking", "Answer a question with sentences that were checked."),
         "law": ("statutes", "Articles and wordings of statutes, by name and day."),
-        "desk": ("desk", "Open the desk: one web page for reading, checking, editing and asking."),
-        "replay": ("replaying", "Make an evidence pack again and compare it byte for byte."),
-        "export-used-sources": ("sources", "Write the references of what a pack or audit uses."),
-        "mcp": ("agents", "Serve the workspace to a coding agent, read-only (MCP over stdio)."),
+        "desk": (
+            "asking",
+            "Open the desk: one web page for reading, checking, editing and asking.",
+        ),
+        "replay": ("asking", "Make an evidence pack again and compare it byte for byte."),
+        "export-used-sources": ("asking", "Write the references of what a pack or audit uses."),
+        "mcp": ("asking", "Serve the workspace to a coding agent, read-only (MCP over stdio)."),
     },
     "Learn": {
         "lab": ("lab", "Feedback on recipes that were tried, and what was learned of it."),
     },
     "Audit": {
-        "audit": ("drafts", "Find a draft's strong assertions and what supports them."),
-        "verify-citations": ("drafts", "Check that a draft's cited sources support it."),
-        "verify": ("drafts", "Check one sentence against one document."),
-        "judgements": ("judgements", "What people have decided on citations."),
-        "trace": ("tracing", "Lead from a verdict or item back to the bytes."),
-        "health": ("reports", "Write what has to be looked at before handing in."),
+        "audit": ("checking", "Find a draft's strong assertions and what supports them."),
+        "verify-citations": ("checking", "Check that a draft's cited sources support it."),
+        "trace": ("checking", "Lead from a verdict or item back to the bytes."),
+        "health": ("checking", "Write what has to be looked at before handing in."),
     },
     "Look": {
         "status": ("looking", "Say what is built, what is stale and what failed."),
         "documents": ("looking", "List documents with uid, status and reason."),
         "settings": ("looking", "Say which settings hold, and which file says so."),
-        "chunks": ("previewing", "Preview how a file would be parsed and cut; store nothing."),
-        "export": ("exporting", "Write folders and tables of what was made, for other programs."),
-        "manifest": ("reports", "Say what a publication was made from, by whom and how."),
+        "export": ("building", "Write folders and tables of what was made, for other programs."),
         "sql": ("looking", "Ask the catalogues of all namespaces in SQL."),
-        "parsers": ("looking", "List what can be read: media types, parsers, versions."),
-        "ui": ("keeping", "Open the Dagster UI on the workspace."),
+        "ui": ("looking", "Open the Dagster UI on the workspace."),
     },
     "Keep": {
         "meta": ("setup", "Override metadata of documents."),
         "draft": ("editing", "Edit the chunks of a document, and publish what was edited."),
         "decide": ("setup", "Note a decision about the settings, with its reason."),
-        "gc": ("keeping", "Remove what nothing refers to."),
-        "eval": ("evaluating", "Measure search and verdicts on known answers."),
+        "gc": ("looking", "Remove what nothing refers to."),
+        "eval": ("evaluating", "Measure search on known answers."),
     },
 }
 COMMANDS = {name: said for group in GROUPS.values() for name, said in group.items()}
@@ -75,6 +67,15 @@ COMMANDS = {name: said for group in GROUPS.values() for name, said in group.item
 
 # Commands that earlier versions had, and what to use now.
 REMOVED = {
+    "scan": "Use `rag ingest`, or `rag parse`; `rag status` says what changed.",
+    "index": "Use `rag ingest`: what did not change costs nothing.",
+    "briefs": "`rag parse` writes them.",
+    "manifest": "Each build has its manifest in meta/builds/; `rag sql` has `publications`.",
+    "route": "Use `rag ask --route`.",
+    "chunks": "Use `rag preview FILE`.",
+    "parsers": "`rag preview` without a file lists what can be read.",
+    "verify": "Use `rag verify-citations --sentence TEXT --doc UID`.",
+    "judgements": "`rag desk` shows and takes them; audits show those that hold.",
     "calibrate": "Fits come with the package; to fit your own reader run "
     "`python -m benchmarks.calibrate` in a checkout.",
 }

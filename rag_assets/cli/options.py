@@ -1,14 +1,25 @@
-"""Options that several commands share, and how they print."""
+"""Options and errors that several commands share, and how they print."""
 
+import getpass
 import json
-from collections.abc import Callable, Iterable
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
 import click
 
-from rag_assets.cli.failing import remember_trouble
-from rag_assets.model import ConfigurationError, WorkspaceError
+from rag_assets.model import (
+    ConfigurationError,
+    PublicationError,
+    RagError,
+    UsageError,
+    WorkspaceError,
+    drop_controls,
+    hide_credentials,
+)
 from rag_assets.storage import write_bytes
 from rag_assets.workspace import (
     Namespace,
@@ -16,6 +27,9 @@ from rag_assets.workspace import (
     choose_secrets,
     require_free_place,
 )
+
+if TYPE_CHECKING:
+    from rag_assets.lab.laboratory import Laboratory
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -165,3 +179,166 @@ def warn_of_changes(workspace: Workspace, names: Iterable[str]) -> None:
         told = look_since_publication(workspace.namespace(name)).outdated
         if told:
             click.echo(f"warning: {' '.join(told.split())}", err=True)
+
+
+_SOME_FILE = "a file that the command needs"
+
+DONE, FAILED, MISUSED, REFUSED = 0, 1, 2, 3
+
+
+def exit_code_of(error: RagError) -> int:
+    """Return the documented exit code of an error."""
+    if isinstance(error, (ConfigurationError, WorkspaceError)):
+        return MISUSED
+    if isinstance(error, (UsageError, PublicationError)):
+        return REFUSED
+    return FAILED
+
+
+_TROUBLED = f"{__name__}.troubled"
+
+
+def remember_trouble(trouble: str) -> None:
+    """Tell what keeps one of several namespaces from being worked on, and go on with the others.
+
+    The command ends with the exit code of wrong configuration, whatever became of the others.
+    """
+    click.echo(f"error: {trouble}", err=True)
+    click.get_current_context().find_root().meta[_TROUBLED] = True
+
+
+def has_trouble() -> bool:
+    """Say whether a trouble was told."""
+    return _TROUBLED in click.get_current_context().find_root().meta
+
+
+class ExplainedErrors(click.Command):
+    """A command or group that prints our own errors without a traceback, and nothing that acts."""
+
+    def main(self, *args: Any, **extra: Any) -> Any:
+        """Run the command line; all that it prints can only be read."""
+        with shown_output():
+            return super().main(*args, **extra)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command; see the exit codes in `rag --help`."""
+        try:
+            result = super().invoke(ctx)
+        except click.exceptions.Exit as ended:
+            ctx.exit(MISUSED if _TROUBLED in ctx.meta else ended.exit_code)
+        except RagError as error:
+            _tell(error)
+            ctx.exit(exit_code_of(error))
+        except click.ClickException as error:
+            # click's own classes print this attribute, and declare it final.
+            vars(error)["message"] = _indented(error.message)
+            raise
+        except BrokenPipeError:  # the reader of our output has gone, `rag documents | head`
+            sys.stderr.close()
+            ctx.exit(FAILED)
+        except Exception as error:  # of a library that reads and writes without us
+            from rag_assets.storage import trouble_of_machine
+
+            named = error.filename if isinstance(error, OSError) else None
+            trouble = trouble_of_machine(error, named or _SOME_FILE, "opened")
+            if trouble is None:
+                raise
+            _tell(trouble)
+            ctx.exit(FAILED)
+        if _TROUBLED in ctx.meta:
+            ctx.exit(MISUSED)
+        return result
+
+
+def _tell(error: RagError) -> None:
+    said = hide_credentials(str(error))
+    if "--json" in sys.argv:
+        click.echo(json.dumps({"error": said}, ensure_ascii=False))
+    click.echo(f"error: {_indented(said)}", err=True)
+
+
+def _indented(message: str) -> str:
+    """Return a message in which a line break, as in a file's name, begins no line of its own."""
+    return message.replace("\n", "\n  ")
+
+
+class _ShownText:
+    """A text stream that writes to another what `drop_controls` leaves."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self.stream = stream
+
+    def write(self, text: str) -> int:
+        self.stream.write(drop_controls(text))
+        return len(text)
+
+    def writelines(self, lines: list[str]) -> None:
+        for line in lines:
+            self.write(line)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.stream, name)
+
+
+@contextmanager
+def shown_output() -> Iterator[None]:
+    """Let what is printed within, by whichever library, have no control character.
+
+    File names, titles and messages come from files; a terminal would obey what stands in them.
+    """
+    with (
+        redirect_stdout(_ShownText(sys.stdout)),
+        redirect_stderr(_ShownText(sys.stderr)),
+    ):
+        yield
+
+
+def terminal_of(stream: Any) -> TextIO:
+    """Return the stream behind one of `shown_output`, for what draws on a terminal itself."""
+    terminal: TextIO = getattr(stream, "stream", stream)
+    return terminal
+
+
+by_option = click.option("--by", metavar="NAME", help="Who does it; your login name without.")
+reason_option = click.option("--reason", default="", help="Why, for the log.")
+seen_option = click.option(
+    "--seen", type=click.IntRange(0), metavar="VERSION",
+    help="The version that you looked at, 0 where there was none: a newer one is not overwritten, "
+    "you are told what changed.",
+)  # fmt: skip
+
+
+def opened_laboratory() -> "Laboratory":
+    """Open the laboratory of the workspace that the command line names or that is around."""
+    from rag_assets.lab.laboratory import open_laboratory
+
+    return open_laboratory(open_workspace())
+
+
+def now() -> str:
+    """Return the time, ISO 8601 with zone."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds")
+
+
+def who(by: str | None) -> str:
+    """Return who acts."""
+    return by or getpass.getuser()
+
+
+class RenamedGroup(click.Group):
+    """A group that says what to use in place of commands that earlier versions had.
+
+    Args:
+        renamed: removed command → what to use now.
+    """
+
+    def __init__(self, *args: Any, renamed: Mapping[str, str], **values: Any) -> None:
+        super().__init__(*args, **values)
+        self.renamed = renamed
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Return a command."""
+        if cmd_name in self.renamed:
+            told = f"'{ctx.command_path} {cmd_name}' was removed. {self.renamed[cmd_name]}"
+            raise click.UsageError(told, ctx)
+        return super().get_command(ctx, cmd_name)

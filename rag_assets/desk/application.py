@@ -8,7 +8,7 @@ from fastapi import Depends, FastAPI, HTTPException, Request
 from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.staticfiles import StaticFiles
 
-from rag_assets.desk import api, asking, chunks, home, library, pages, passages, review, working
+from rag_assets.desk import api, asking, chunks, home, library, pages, review, working
 from rag_assets.desk.guard import Guard
 from rag_assets.desk.rendering import page, say
 from rag_assets.desk.state import Desk, guard_writes
@@ -52,8 +52,9 @@ def build_application(desk: Desk) -> FastAPI:
     application.add_middleware(Guard, door=desk.door)
     static = files("rag_assets.desk") / "static"
     application.mount("/static", StaticFiles(directory=str(static)), name="static")
-    for module in (api, home, asking, chunks, library, passages, pages, review, working):
+    for module in (api, home, asking, chunks, library, pages, review, working):
         application.include_router(module.router)
+    application.include_router(library.passages_router)
     _add_laboratory(application, desk)
     application.add_exception_handler(RagError, _explain)
     application.add_exception_handler(404, _missing)

@@ -1,15 +1,225 @@
-"""Ask: a question in, an answer or a pack out, the steps live; what was asked before."""
+"""The page that asks, and the pages of answers and packs."""
 
+import re
 import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
 
 from fastapi import APIRouter, Request
 from starlette.responses import RedirectResponse, Response
 
-from rag_assets.desk.answers import past_questions, read_answer
-from rag_assets.desk.jobs import Job
+from rag_assets.agents import CheckedStatement, Step
+from rag_assets.answering import answer_from_json
+from rag_assets.answering.law import LAW_STEM, LawPoint, law_answer_from_json
 from rag_assets.desk.rendering import page
-from rag_assets.desk.state import Desk, DeskOf, FormOf, text_of
+from rag_assets.desk.state import Desk, DeskOf, FormOf, Job, text_of
+from rag_assets.evidence import pack_from_json
+from rag_assets.evidence.rendering import describe_law as describe_standing
+from rag_assets.judging import show_score
 from rag_assets.model import UsageError, require_question
+from rag_assets.storage import find_versions, read_json
+from rag_assets.workspace import Workspace
+
+# What an output is called → what it is.
+KINDS = {"answer": "answer", "evidence_pack": "pack", LAW_STEM: "law"}
+_NAME = re.compile(rf"({'|'.join(KINDS)})_v\d{{3,}}")
+
+
+@dataclass(frozen=True, slots=True)
+class ShownItem:
+    """A statement, a passage or an article, with what it rests on.
+
+    Args:
+        text: what is said; of a pack's passage empty, its quote says it.
+        quote: word for word what stands in the source; empty where nothing was read.
+        where: title and place, as a person writes them.
+        citation_id: opens the passage; empty where there is none.
+        cite_as: the citation as a draft has it.
+        remark: why it is no part of the answer; or how the law stands.
+    """
+
+    number: int
+    text: str
+    quote: str = ""
+    where: str = ""
+    citation_id: str = ""
+    cite_as: str = ""
+    score: str = ""
+    remark: str = ""
+    whole: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ShownAnswer:
+    """An answer or a pack.
+
+    Args:
+        is_quoted: its sentences are those of the sources.
+        dropped: what was written and is not supported.
+        steps: what led to it, one line each.
+    """
+
+    name: str
+    kind: str
+    question: str
+    notices: tuple[str, ...]
+    items: tuple[ShownItem, ...]
+    dropped: tuple[ShownItem, ...] = ()
+    is_quoted: bool = True
+    reader: str = ""
+    as_of: str = ""
+    steps: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PastQuestion:
+    """A stored answer or pack in the list of what was asked."""
+
+    name: str
+    kind: str
+    question: str
+    at: datetime
+
+
+def past_questions(workspace: Workspace, most: int) -> list[PastQuestion]:
+    """Return what was asked last, newest first."""
+    found = sorted(
+        (
+            (path.stat().st_mtime, path)
+            for stem in KINDS
+            for _, path in find_versions(workspace.outputs, stem, ".json")
+        ),
+        reverse=True,
+    )
+    return [
+        PastQuestion(
+            path.stem,
+            KINDS[path.stem.rpartition("_v")[0]],
+            str(read_json(path, "answer").get("question", "")),
+            datetime.fromtimestamp(written),
+        )
+        for written, path in found[:most]
+    ]
+
+
+def read_answer(workspace: Workspace, name: str) -> ShownAnswer:
+    """Return a stored answer or pack.
+
+    Args:
+        name: of its file without the suffix, such as `answer_v003`.
+
+    Raises:
+        UsageError: nothing of that name is stored.
+        DamagedFileError: it is not what was written.
+    """
+    match = _NAME.fullmatch(name)
+    path: Path = workspace.outputs / f"{name}.json"
+    if match is None or not path.is_file():
+        raise UsageError(f"no answer and no pack is called '{name}'.")
+    kind = KINDS[match[1]]
+    data = read_json(path, "answer")
+    if kind == "pack":
+        return _pack(name, data)
+    return _law(name, data) if kind == "law" else _answer(name, data)
+
+
+def _answer(name: str, data: dict[str, object]) -> ShownAnswer:
+    answer = answer_from_json(data)
+    return ShownAnswer(
+        name,
+        "answer",
+        answer.question,
+        answer.notices,
+        tuple(_statement(one) for one in answer.statements),
+        tuple(_statement(one, one.reason) for one in answer.unsupported),
+        answer.is_quoted,
+        answer.reader.name,
+        steps=tuple(_steps(answer.trace.steps)),
+    )
+
+
+def _statement(one: CheckedStatement, remark: str = "") -> ShownItem:
+    score = "" if one.score is None else show_score(one.score)
+    quote = one.quote
+    if quote is None:
+        return ShownItem(one.number, one.text, score=score, remark=remark)
+    where = f"{quote.title or quote.doc_uid}, {quote.place}"
+    return ShownItem(
+        one.number,
+        one.text,
+        quote.text,
+        where,
+        quote.citation_id,
+        f"{{#{quote.doc_uid}}}",
+        score,
+        remark,
+    )
+
+
+def _law(name: str, data: dict[str, object]) -> ShownAnswer:
+    answer = law_answer_from_json(data)
+
+    def shown(point: LawPoint, remark: str = "") -> ShownItem:
+        cited = [answer.trace.passages[alias] for alias in point.statement.citations]
+        whole = "\n\n".join(passage.text.strip() for passage in cited)
+        citation_id = cited[0].citation_id if cited else ""
+        return ShownItem(
+            point.statement.number,
+            point.statement.text,
+            where=" ".join(point.citations),
+            citation_id=citation_id,
+            cite_as=" ".join(point.citations[:1]),
+            remark=remark,
+            whole=whole,
+        )
+
+    return ShownAnswer(
+        name,
+        "law",
+        answer.question,
+        answer.notices,
+        tuple(shown(point) for point in answer.points),
+        tuple(shown(point, point.statement.reason) for point in answer.dropped),
+        answer.is_quoted,
+        answer.reader.name,
+        answer.as_of,
+        tuple(_steps(answer.trace.steps)),
+    )
+
+
+def _pack(name: str, data: dict[str, object]) -> ShownAnswer:
+    pack = pack_from_json(data)
+    told = [] if pack.match is None or pack.match.sentence is None else [pack.match.sentence]
+    return ShownAnswer(
+        name,
+        "pack",
+        pack.question,
+        (*told, *pack.warnings),
+        tuple(
+            ShownItem(
+                item.rank,
+                "",
+                item.shown_quote,
+                f"{item.title or item.doc_uid}, {item.locator}",
+                item.citation_id,
+                f"{{#{item.cite_as}}}",
+                remark="" if item.law is None else describe_standing(item.law, pack.as_of),
+                whole=item.snippet,
+            )
+            for item in pack.items
+        ),
+        as_of=pack.as_of or "",
+    )
+
+
+def _steps(steps: tuple[Step, ...]) -> Iterator[str]:
+    for step in steps:
+        told = ", ".join(f"{key}: {value}" for key, value in (step.arguments or {}).items())
+        found = "" if step.observation is None else f" → {len(step.observation.lines)}"
+        yield f"{step.by}: {step.action or step.note} ({told}){found}"
+
 
 router = APIRouter()
 _HISTORY = 50

@@ -6,8 +6,7 @@ from typing import cast
 from fastapi import APIRouter, Request
 from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
 
-from rag_assets.desk.catalogues import COOKIE, as_language
-from rag_assets.desk.rendering import page
+from rag_assets.desk.rendering import COOKIE, as_language, page
 from rag_assets.desk.state import Desk, DeskOf, FormOf, text_of
 from rag_assets.workspace.desk_address import PROVING, prove
 

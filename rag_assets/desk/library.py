@@ -1,18 +1,249 @@
-"""Library: documents, their status and what to do; what was read of each; files dropped in."""
+"""The library: its documents, passages and pages."""
 
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import PurePath
+from typing import (
+    Any,  # a row of SQL
+    Literal,
+)
+from urllib.parse import quote as quote_path
+from urllib.parse import unquote
 
 from fastapi import APIRouter, Request
 from starlette.datastructures import UploadFile
 from starlette.responses import RedirectResponse, Response
 
-from rag_assets.desk.documents import VIEWS, View, read_document
-from rag_assets.desk.jobs import Job
+from rag_assets.auditing import list_drafts
 from rag_assets.desk.rendering import page
-from rag_assets.desk.state import Desk, DeskOf, FormOf
-from rag_assets.model import PublicationError, UsageError
+from rag_assets.desk.state import Desk, DeskOf, FormOf, Job, text_of
+from rag_assets.evidence.pictures import WholePage
+from rag_assets.model import PageBox, ParsedDocument, PublicationError, UsageError
+from rag_assets.parsing import read_parsed
+from rag_assets.retrieval import OpenedLibrary, Reader, Retriever
 from rag_assets.stages import partitioned, way_to
+from rag_assets.tools import trace_citation
 from rag_assets.workspace import Namespace
+
+View = Literal["blocks", "sections", "chunks"]
+VIEWS: tuple[View, ...] = ("blocks", "sections", "chunks")
+# Of a document without pages so many characters are shown at once.
+_CHARACTERS = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class ShownPart:
+    """A block, section or chunk on a page.
+
+    Args:
+        kind: of a block or chunk; what a section is about.
+        label: what names it: the chunk's id, a section's title.
+        text: verbatim.
+    """
+
+    kind: str
+    label: str
+    text: str
+    boxes: tuple[PageBox, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ShownDocument:
+    """One page of a document, or one stretch of a document without pages.
+
+    Args:
+        facts: the catalogue's row.
+        page: from 1, of `pages`.
+        has_pages: whether the source is printed.
+    """
+
+    facts: dict[str, object]
+    page: int
+    pages: int
+    has_pages: bool
+    parts: tuple[ShownPart, ...]
+
+
+def read_document(
+    library: OpenedLibrary, namespace: str, uid: str, view: View, page: int
+) -> ShownDocument:
+    """Return what was read of a published document on one of its pages.
+
+    Args:
+        page: from 1.
+
+    Raises:
+        UsageError: the publication holds no such document or page.
+        PublicationError: nothing is published.
+    """
+    with Retriever(library, [namespace]) as retriever:
+        (reader,) = retriever.readers
+        rows = reader.fetch_documents([uid]).to_pylist()
+        if not rows:
+            raise UsageError(
+                f"'{namespace}' has published no document '{uid}'. The library lists what it has, "
+                "and why a file is not among it."
+            )
+        facts = rows[0]
+        parsed, _ = read_parsed(library.workspace.root / "data" / facts["content_ref"])
+        stretches = [(each.start, each.end) for each in parsed.pages] or [
+            (start, start + _CHARACTERS)
+            for start in range(0, max(len(parsed.text), 1), _CHARACTERS)
+        ]
+        if not 1 <= page <= len(stretches):
+            raise UsageError(f"'{uid}' has {len(stretches)} pages; {page} is none of them.")
+        start, end = stretches[page - 1]
+        if view == "blocks":
+            parts = _blocks(parsed, start, end)
+        elif view == "sections":
+            parts = _sections(parsed, start, end)
+        else:
+            parts = _chunks(reader, uid, start, end, page if parsed.pages else None)
+    return ShownDocument(facts, page, len(stretches), bool(parsed.pages), tuple(parts))
+
+
+def _blocks(parsed: ParsedDocument, start: int, end: int) -> Sequence[ShownPart]:
+    return [
+        ShownPart(
+            block.kind,
+            "" if block.level is None else str(block.level),
+            parsed.text[block.start : block.end],
+            () if block.bbox is None or block.page is None else (PageBox(block.page, *block.bbox),),
+        )
+        for block in parsed.blocks
+        if block.start < end and block.end > start
+    ]
+
+
+def _sections(parsed: ParsedDocument, start: int, end: int) -> Sequence[ShownPart]:
+    return [
+        ShownPart(
+            section.category.name.lower(),
+            " › ".join(section.path),
+            parsed.text[max(section.start, start) : min(section.end, end)],
+        )
+        for section in parsed.sections
+        if section.start < end and section.end > start
+    ]
+
+
+def _chunks(
+    reader: Reader, uid: str, start: int, end: int, page: int | None
+) -> Sequence[ShownPart]:
+    columns = ["chunk_id", "kind", "text", "char_start", "char_end", "boxes"]
+    return [
+        ShownPart(
+            row["kind"],
+            row["chunk_id"],
+            row["text"],
+            tuple(PageBox(**box) for box in row["boxes"] or () if box["page"] == page),
+        )
+        for row in reader.fetch_chunks(uid, columns).to_pylist()
+        if row["char_start"] < end and row["char_end"] > start
+    ]
+
+
+passages_router = APIRouter()
+_DRAFT = "desk_draft"
+
+
+@passages_router.get("/passages/{citation}")
+def show(
+    request: Request, desk: DeskOf, citation: str, quote: str = "", cite: str = ""
+) -> Response:
+    """Show the passage of a citation id.
+
+    Args:
+        quote: words of it to be marked in its text.
+        cite: how a draft cites it; else by its document.
+
+    Raises:
+        UsageError: no current publication holds it.
+    """
+    found = read_passage(desk, citation)
+    passage = found.chain["passage"]
+    before, words, after = passage["text"].partition(quote) if quote else ("", "", "")
+    return page(
+        request,
+        "passage.html",
+        citation=citation,
+        chain=found.chain,
+        pages=found.pages,
+        text=(before, words, after) if words else (passage["text"], "", ""),
+        around=found.around,
+        quote=quote or passage["text"],
+        cite=cite or _cited(desk, passage),
+        drafts=[
+            path.relative_to(desk.workspace.drafts).as_posix()
+            for path in list_drafts(desk.workspace)
+        ],
+        draft=unquote(request.cookies.get(_DRAFT, "")),
+    )
+
+
+@passages_router.post("/passages/{citation}")
+def put(request: Request, desk: DeskOf, form: FormOf, citation: str) -> Response:
+    """Put a passage at the end of a draft, which is remembered for the next one."""
+    from rag_assets.reviewing import add_passage
+
+    name = text_of(form, "draft")
+    written = add_passage(
+        desk.workspace, desk.reviews.path(name), text_of(form, "quote"), text_of(form, "cite"),
+        by=desk.person, at=desk.now(),
+    )  # fmt: skip
+    answer = page(request, "put.html", citation=citation, draft=name, written=written)
+    answer.set_cookie(_DRAFT, quote_path(name), samesite="strict", httponly=True)
+    return answer
+
+
+@dataclass(frozen=True)
+class ShownPassage:
+    """A passage with the pages on which it is printed.
+
+    Args:
+        chain: from the passage to the file, as `trace_citation` returns it.
+        pages: number from 1, the drawn page or why there is none, the boxes on it.
+        around: text of the page or section around it; None where it has none.
+    """
+
+    chain: dict[str, Any]
+    pages: list[tuple[int, WholePage | str, list[PageBox]]]
+    around: str | None
+
+
+def read_passage(desk: Desk, citation: str) -> ShownPassage:
+    """Return what is shown of a passage.
+
+    Raises:
+        UsageError: no current publication holds it.
+        PublicationError: nothing is published.
+    """
+    chain = trace_citation(desk.workspace, citation)
+    passage, document = chain["passage"], chain["document"]
+    with Retriever(desk.library, [passage["namespace"]]) as retriever:
+        (reader,) = retriever.readers
+        (row,) = reader.fetch_rows([passage["chunk_id"]], ["boxes"]).to_pylist()
+        parent = reader.fetch_parents([passage["parent_id"]]).get(passage["parent_id"])
+    boxes: dict[int, list[PageBox]] = defaultdict(list)
+    for box in row["boxes"] or ():
+        boxes[box["page"]].append(PageBox(**box))
+    drawn = [
+        (
+            number,
+            desk.pages.draw(passage["namespace"], document["content_hash"], number),
+            boxes[number],
+        )
+        for number in sorted(boxes)
+    ]
+    return ShownPassage(chain, drawn, None if parent is None else parent.text)
+
+
+def _cited(desk: Desk, passage: Mapping[str, Any]) -> str:
+    # Beside other namespaces a uid alone may name a document of another one.
+    alone = len(desk.workspace.namespace_names) == 1
+    return f"{{#{'' if alone else passage['namespace'] + ':'}{passage['doc_uid']}}}"
+
 
 router = APIRouter()
 _BUILD = "build"

@@ -1,20 +1,57 @@
 """Pages by templates: escaped, in the language of the browser, whole or one block of them."""
 
+import io
 import json
 from datetime import datetime
 from functools import cache
-from typing import TYPE_CHECKING, Any  # values of templates
+from gettext import GNUTranslations, NullTranslations
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any, Literal, get_args  # values of templates
 
 from fastapi import Request
 from starlette.responses import HTMLResponse
 
-from rag_assets.desk.catalogues import COOKIE, LANGUAGES, Language, as_language, translations
 from rag_assets.model import drop_controls
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
     from rag_assets.desk.state import Desk
+
+Language = Literal["en", "zh"]
+LANGUAGES: tuple[Language, ...] = get_args(Language)
+COOKIE = "desk_language"
+
+
+@cache
+def translations(language: Language) -> NullTranslations:
+    """Return the catalogue of a language; of English, in which the text is written, an empty one.
+
+    Its files, one for each part of the desk, are compiled when they are read: what is reviewed is
+    what is used.
+    """
+    if language == "en":
+        return NullTranslations()
+    from babel.messages.catalog import Catalog
+    from babel.messages.mofile import write_mo
+    from babel.messages.pofile import read_po
+
+    catalogue = Catalog(locale=language)
+    folder = files("rag_assets.desk") / "messages" / language
+    for source in sorted(folder.iterdir(), key=lambda each: each.name):
+        for message in read_po(io.BytesIO(source.read_bytes()), locale=language):
+            if message.id:
+                catalogue[message.id] = message
+    compiled = io.BytesIO()
+    write_mo(compiled, catalogue)
+    compiled.seek(0)
+    return GNUTranslations(compiled)
+
+
+def as_language(name: str | None) -> Language:
+    """Return the language of this name; English for any other."""
+    return name if name in LANGUAGES else "en"
+
 
 PART = "X-Desk-Part"
 """The header that asks for one block of a page."""

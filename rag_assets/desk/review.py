@@ -1,28 +1,222 @@
-"""Review: a draft with its verdicts, the evidence of each on its page, a person's judgement.
+"""Drafts under review: their pages, and what a person decides on each citation."""
 
-One address a draft, `/review/<draft>`. What is looked at stands in the query: `item` (its key),
-`show=open`, `view=list`, `chosen` (another passage), `panel` (edit, others, sources), `words` (of
-other passages). Every key is a link or a form, so all works without a script.
-"""
-
-from typing import TYPE_CHECKING, cast
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, cast  # values of templates
 from urllib.parse import quote, urlencode
 
 from fastapi import APIRouter, HTTPException, Request
 from starlette.responses import FileResponse, RedirectResponse, Response
 
-from rag_assets.desk.jobs import Job
 from rag_assets.desk.rendering import PART, page
-from rag_assets.desk.review_view import KEPT, ReviewView
-from rag_assets.desk.state import Desk, DeskOf, FormOf, text_of
+from rag_assets.desk.state import Desk, DeskOf, FormOf, Job, text_of
 from rag_assets.model import UsageError
 
 if TYPE_CHECKING:
     from starlette.datastructures import FormData
 
+    from rag_assets.auditing import CitedDocument
     from rag_assets.auditing.record import Decision
     from rag_assets.model import Progress
-    from rag_assets.reviewing import Review
+    from rag_assets.reviewing import Choice, CitedSource, Difference, Item, LaidDraft, Review
+
+KEPT = ("show", "view")
+"""What stands in the address of a page and is handed on by its links and forms."""
+_TONES = {"OK": "good", "WEAK": "weak", "MISSING": "bad", "ERROR": "bad"}
+_WORST_FIRST = ("bad", "weak", "good")
+
+
+@dataclass(frozen=True, slots=True)
+class ShownPage:
+    """A page of a source: `drawn` as `DrawnPages.draw` says, `boxes` marked on it."""
+
+    namespace: str
+    content_hash: str
+    number: int
+    drawn: Any
+    boxes: list[Any]
+
+
+class ReviewView:
+    """What the templates ask for; made when it is asked, since most requests want one block."""
+
+    def __init__(
+        self,
+        request: Request,
+        desk: Desk,
+        review: "Review",
+        asked: Mapping[str, str] | None = None,
+    ) -> None:
+        from rag_assets.reviewing import differences
+
+        # What is asked for, where that is not the query of the address.
+        asked = request.query_params if asked is None else asked
+        self._desk = desk
+        self.review = review
+        self.name = review.name
+        self.item: Item = review.find(asked.get("item", "")) or cast("Item", review.first())
+        self.was_asked = asked.get("item", "") in ("", self.item.key)
+        self.panel = asked.get("panel", "")
+        self.words = asked.get("words", "")
+        self.said = asked.get("said", "")
+        self.only_open = asked.get("show") == "open"
+        self.is_list = asked.get("view") == "list"
+        # The picture is fetched by the script behind an item, and stands in a whole page.
+        self.is_part = request.headers.get(PART) == "item"
+        self.kept = {name: asked[name] for name in KEPT if asked.get(name)}
+        self.differences: list[Difference] = differences(self.item.row)
+        self._chosen_id = asked.get("chosen", "")
+        self.changed = review.find(asked.get("after", ""))
+
+    def link(self, item: "Item | None" = None, **more: str) -> str:
+        """Return the address of an item of this draft; `more` adds to or takes from the query."""
+        key = (item or self.item).key
+        query = {"item": key, **self.kept, **more}
+        address = quote(f"/review/{self.name}")
+        return f"{address}?{urlencode({n: v for n, v in query.items() if v})}"
+
+    @property
+    def place(self) -> int:
+        """The number of the item among those of the draft, from 1."""
+        return self.review.items.index(self.item) + 1
+
+    @property
+    def items(self) -> "list[Item]":
+        """The items of the list: all, or those that are open and the one that is looked at."""
+        return [
+            one
+            for one in self.review.items
+            if not self.only_open or one.is_open or one is self.item
+        ]
+
+    @property
+    def next(self) -> "Item | None":
+        """The item behind this one."""
+        return self._beside(1)
+
+    @property
+    def previous(self) -> "Item | None":
+        """The item before this one."""
+        return self._beside(-1)
+
+    @property
+    def next_open(self) -> "Item | None":
+        """The next item that nobody has judged, from the beginning again at the end."""
+        return self.review.beside(self.item.key, 1, only_open=True)
+
+    def _beside(self, step: int) -> "Item | None":
+        if not self.only_open:
+            return self.review.beside(self.item.key, step)
+        found = self.items
+        place = found.index(self.item) + step
+        return found[place] if 0 <= place < len(found) else None
+
+    @cached_property
+    def laid(self) -> "LaidDraft":
+        """The draft's own words."""
+        from rag_assets.reviewing import lay_out_draft
+
+        return lay_out_draft(self.review)
+
+    @cached_property
+    def document(self) -> "CitedDocument | None":
+        """The document that the item cites."""
+        return self._desk.reviews.document(self._desk.library, self.item)
+
+    @cached_property
+    def chosen(self) -> "Choice | None":
+        """The passage that was chosen in place of the one that the machine judged by."""
+        from rag_assets.reviewing import find_choice
+
+        if not self._chosen_id or self.document is None:
+            return None
+        return find_choice(self.document, self._chosen_id)
+
+    @cached_property
+    def choices(self) -> "tuple[list[Choice], int]":
+        """Other passages of the document, and how many there are."""
+        from rag_assets.reviewing import choices_of
+
+        if self.document is None:
+            return [], 0
+        return choices_of(self.document, self.item.row, self.words)
+
+    @property
+    def parts(self) -> tuple[str, str, str]:
+        """The passage, the words that count between the others."""
+        from rag_assets.reviewing import shown_parts
+
+        return shown_parts(self.item, self.chosen)
+
+    @property
+    def marked(self) -> list[tuple[str, bool]]:
+        """The sentence in pieces, each with whether the source does not say it."""
+        from rag_assets.reviewing import marked_sentence
+
+        return marked_sentence(self.item.row)
+
+    @property
+    def locator(self) -> str:
+        """Where the passage stands."""
+        return self.chosen.locator if self.chosen else self.item.row.locator or ""
+
+    @cached_property
+    def pictures(self) -> list[ShownPage]:
+        """The pages of the passage with what is marked on them; empty without pages."""
+        row = self.item.machine
+        boxes = self.chosen.boxes if self.chosen else row.boxes
+        if row.namespace is None or row.content_version is None:
+            return []
+        return [
+            ShownPage(row.namespace, row.content_version, number,
+                  self._desk.pages.draw(row.namespace, row.content_version, number),
+                  [box for box in boxes if box.page == number])
+            for number in sorted({box.page for box in boxes})
+        ]  # fmt: skip
+
+    @property
+    def has_pages(self) -> bool:
+        """Whether there is a page to be drawn."""
+        boxes = self.chosen.boxes if self.chosen else self.item.machine.boxes
+        return bool(boxes)
+
+    @property
+    def sentence(self) -> str:
+        """The sentence as it stands in the file."""
+        row = self.item.row
+        return self.review.draft.text[row.sentence_start : row.sentence_end]
+
+    @property
+    def can_edit(self) -> bool:
+        """Whether the draft is a file of text."""
+        return not self.name.lower().endswith(".docx")
+
+    @property
+    def sources(self) -> "list[CitedSource]":
+        """The documents that the draft cites, in the order of citing."""
+        from rag_assets.reviewing import cited_sources
+
+        return cited_sources(self.review.audit)
+
+    def sentence_of(self, item: "Item") -> int:
+        """Return the number of the sentence of an item, from 0."""
+        starts = sorted({one.row.sentence_start for one in self.review.items})
+        return starts.index(item.row.sentence_start)
+
+    def tone(self, items: "tuple[Item, ...]") -> str:
+        """Return the tone of a sentence: that of its worst citation."""
+        return min((_TONES[item.row.status] for item in items), key=_WORST_FIRST.index)
+
+    def mark(self, items: "tuple[Item, ...]") -> str:
+        """Return the statuses of a sentence's citations, ticked where a person has judged."""
+        return " ".join(one.row.status + ("" if one.is_open else "\u2009✓") for one in items)
+
+    def beside_it(self, item: "Item") -> "tuple[Item, ...]":
+        """Return the items of the sentence of an item, in order of urgency."""
+        start = item.row.sentence_start
+        return tuple(one for one in self.review.items if one.row.sentence_start == start)
+
 
 router = APIRouter()
 # Of many documents, every so many are said.

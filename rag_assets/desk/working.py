@@ -7,9 +7,8 @@ from fastapi import APIRouter, HTTPException, Request
 from sse_starlette import EventSourceResponse, ServerSentEvent
 from starlette.responses import RedirectResponse, Response
 
-from rag_assets.desk.jobs import Job
 from rag_assets.desk.rendering import page
-from rag_assets.desk.state import DeskOf
+from rag_assets.desk.state import DeskOf, Job
 
 router = APIRouter()
 

@@ -137,7 +137,7 @@ class DraftEditor:
             begun = next(e for e in reversed(self.history.events) if e.event == "create")
             raise UsageError(
                 f"'{self.doc_uid}' has a draft already, begun by {begun.by} at {begun.at}. Go on "
-                f"with it, or `rag draft discard {self.doc_uid}`."
+                f"with it, or `rag draft edit {self.doc_uid} discard`."
             )
         return self._append("create", reason)
 
@@ -273,7 +273,8 @@ class DraftEditor:
         self._require_draft()
         if self.history.drafted == self.history.published:
             raise UsageError(
-                f"the draft of '{self.doc_uid}' changes nothing; `rag draft discard` ends it."
+                f"the draft of '{self.doc_uid}' changes nothing; `rag draft edit {self.doc_uid} "
+                "discard` ends it."
             )
         return self._append("publish", reason)
 
@@ -287,7 +288,7 @@ class DraftEditor:
     def _require_draft(self) -> None:
         if not self.history.is_open:
             raise UsageError(
-                f"'{self.doc_uid}' has no draft; `rag draft create {self.doc_uid}` begins one."
+                f"'{self.doc_uid}' has no draft; `rag draft edit {self.doc_uid}` begins one."
             )
 
     def _do(

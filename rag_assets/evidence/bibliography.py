@@ -578,7 +578,7 @@ def _markdown(references: Sequence[Reference], title: str, notes: Sequence[str])
         if one.missing:
             yield (
                 f"   - not found in the document: {', '.join(one.missing)}. State it in "
-                "`<file>.meta.yaml` or with `rag meta set`, then `rag index`."
+                "`<file>.meta.yaml` or with `rag meta set`, then `rag ingest`."
             )
     yield ""
     yield f"Sources used (doc_uid list): {', '.join(code_span(one.doc_uid) for one in references)}"

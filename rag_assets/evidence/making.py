@@ -230,7 +230,7 @@ def _require_citable(hit: "ParentHit", found: "Retrieved") -> None:
         raise UsageError(
             f"the search returned {best.chunk_key}, which {' and '.join(wrong)}. No pack was made. "
             f"Applied filters: {'; '.join(found.filters)}. Returned sources: {sources}. Run "
-            "`rag index` and ask again; if it stays, the publication is wrong: please report it."
+            "`rag ingest` and ask again; if it stays, the publication is wrong: please report it."
         )
 
 
@@ -290,7 +290,7 @@ def _item(
         raise UsageError(
             f"the search returned {best.chunk_key}, but its publication lists no document "
             f"'{best.doc_uid}'. No pack was made. Applied filters: {'; '.join(found.filters)}. Run "
-            "`rag index` and ask again; if it stays, please report it."
+            "`rag ingest` and ask again; if it stays, please report it."
         )
     named = best.explanation.get("named_article")
     shown = answer.hit if answer is not None and named is None else best

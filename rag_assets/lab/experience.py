@@ -147,7 +147,7 @@ def find_item(reading: Reading, named: str) -> Item:
     found = list_items(reading, id=named.removeprefix(CITATION))
     if not found:
         raise UsageError(
-            f"there is no item '{named}' in this laboratory. `rag lab experience list` shows them."
+            f"there is no item '{named}' in this laboratory. `rag lab edit` shows them."
         )
     return found[0]
 

@@ -523,7 +523,7 @@ def outdated_parts(reading: Reading, report: Report) -> list[str]:
                 "The history of this set of products has changed since: the report counts "
                 f"{count_of(comparison.history, 'other run')}, and now there "
                 f"{'is' if today.history == 1 else 'are'} {today.history}, some of them perhaps "
-                f"with other values. `rag lab compare {report.run_id} --history` compares again."
+                f"with other values. `rag lab feedback {report.run_id} --history` compares again."
             )
     return said
 

@@ -158,7 +158,7 @@ def read_sheet(
         known = ", ".join(names[0] for names in FIELDS.values())
         raise UsageError(
             f"none of the first {_HEADER_WITHIN} rows is a header. Known headers are {known}, and "
-            "the names of products; `rag lab products add NAME` adds one."
+            "the names of products; `rag lab edit` adds one."
         )
     fields = Counter(one.field for one in header.values() if one.field not in {None, "product"})
     twice = [field for field, count in fields.items() if count > 1]

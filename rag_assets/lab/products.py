@@ -56,9 +56,7 @@ def find_product(reading: Reading, named: str) -> Product:
         if named == one.id or one.name.casefold() == named.strip().casefold():
             return one
     known = ", ".join(one.name for one in active) or "none yet"
-    raise UsageError(
-        f"there is no product '{named}' (known: {known}). `rag lab products add NAME` adds one."
-    )
+    raise UsageError(f"there is no product '{named}' (known: {known}). `rag lab edit` adds one.")
 
 
 def read_product(reading: Reading, product_id: str) -> Product:

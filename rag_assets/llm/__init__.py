@@ -1,17 +1,17 @@
 """Language models behind one protocol: asked only where configuration names one, and recorded."""
 
-from rag_assets.llm.asking import complete_as
-from rag_assets.llm.budget import Budget, estimate_tokens
 from rag_assets.llm.contract import (
+    Budget,
     ChatModel,
     ChatRequest,
     Completion,
     Message,
-    Piece,
+    Prompt,
     TokenLogprob,
-    Tool,
-    ToolCall,
     Usage,
+    complete_as,
+    estimate_tokens,
+    load_prompt,
     request_key,
 )
 from rag_assets.llm.loading import (
@@ -21,12 +21,9 @@ from rag_assets.llm.loading import (
     open_local_model,
     with_local_reader,
 )
-from rag_assets.llm.prompting import Prompt, load_prompt
-from rag_assets.llm.recording import Recorder, RecordingModel, RememberingModel, ReplayingModel
+from rag_assets.llm.recording import Recorder, RecordingModel, RememberingModel
 from rag_assets.llm.rewriting import REWRITE_TASK, rewrite_question
-from rag_assets.llm.rules import RulesModel
 from rag_assets.llm.scripted import Script, ScriptedModel, read_script
-from rag_assets.llm.scripted_server import ScriptedServer, serve_script
 
 __all__ = [
     "REWRITE_TASK",
@@ -35,19 +32,13 @@ __all__ = [
     "ChatRequest",
     "Completion",
     "Message",
-    "Piece",
     "Prompt",
     "Recorder",
     "RecordingModel",
     "RememberingModel",
-    "ReplayingModel",
-    "RulesModel",
     "Script",
     "ScriptedModel",
-    "ScriptedServer",
     "TokenLogprob",
-    "Tool",
-    "ToolCall",
     "Usage",
     "complete_as",
     "context_tokens",
@@ -59,6 +50,5 @@ __all__ = [
     "read_script",
     "request_key",
     "rewrite_question",
-    "serve_script",
     "with_local_reader",
 ]

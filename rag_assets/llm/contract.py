@@ -1,43 +1,28 @@
-"""What is said to a language model and what it says: requests, completions, the protocol."""
+"""What is said to a language model and what it says: requests, budgets, completions, prompts."""
 
 import json
-from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
-from typing import Any, Literal, Protocol
+import threading
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, replace
+from functools import cache
+from importlib.resources import files
+from typing import Any, Literal, Protocol, TypeVar
 
-from rag_assets.llm.budget import Budget
-from rag_assets.model import hash_text
+from pydantic import BaseModel, ValidationError
 
-Role = Literal["system", "user", "assistant", "tool"]
-FinishReason = Literal["stop", "length", "tool_calls", "content_filter"]
+from rag_assets.model import AnswerError, BudgetError, hash_text
 
-
-@dataclass(frozen=True, slots=True)
-class ToolCall:
-    """A tool that the model wants called; `arguments` is JSON as the model wrote it."""
-
-    id: str
-    name: str
-    arguments: str
+Role = Literal["system", "user", "assistant"]
+FinishReason = Literal["stop", "length", "content_filter"]
 
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One turn. `tool_calls` stand in an assistant's turn, `tool_call_id` in a tool's answer."""
+    """One turn of a conversation."""
 
     role: Role
     content: str = ""
-    tool_calls: tuple[ToolCall, ...] = ()
-    tool_call_id: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Tool:
-    """A function that the model may ask for; `parameters` is a JSON Schema of its arguments."""
-
-    name: str
-    description: str
-    parameters: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +33,6 @@ class ChatRequest:
         messages: the conversation, oldest first.
         task: what it is for, a short word; it is recorded, not sent.
         prompt_hash: SHA-256 of the packaged prompt that the messages were made from.
-        tools: what may be called; none for text alone.
         schema: a JSON Schema that the answer must follow.
         temperature: 0 to 2; None for the settings'.
         max_tokens: of the answer; None for the settings'.
@@ -61,7 +45,6 @@ class ChatRequest:
     messages: tuple[Message, ...]
     task: str = ""
     prompt_hash: str | None = None
-    tools: tuple[Tool, ...] = ()
     schema: Mapping[str, Any] | None = None
     temperature: float | None = None
     max_tokens: int | None = None
@@ -96,7 +79,6 @@ class Completion:
     """An answer.
 
     Args:
-        text: empty where the model only calls tools.
         finish_reason: `length` says that the answer is cut at `max_tokens`.
         model: as the service names it.
         attempts: how often the call was made until it succeeded.
@@ -108,17 +90,95 @@ class Completion:
     finish_reason: FinishReason
     usage: Usage
     model: str
-    tool_calls: tuple[ToolCall, ...] = ()
     attempts: int = 1
     logprobs: tuple[tuple[TokenLogprob, ...], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
-    """A part of a streamed answer; the last one has no text but the whole completion."""
+# English is about four bytes a token, Chinese at least three bytes a token: three is on the safe
+# side of both.
+_BYTES_PER_TOKEN = 3
 
-    text: str
-    completion: Completion | None = None
+
+def estimate_tokens(*texts: str) -> int:
+    """Return about how many tokens texts are, rather too many than too few."""
+    return sum(-(-len(text.encode()) // _BYTES_PER_TOKEN) for text in texts)
+
+
+class Budget:
+    """What all calls of one task may use together. Calls may come from several threads.
+
+    Args:
+        tokens: of prompts and answers; None for no limit.
+        seconds: of wall time from now; None for no limit.
+        clock: seconds from any beginning.
+    """
+
+    def __init__(
+        self,
+        tokens: int | None = None,
+        seconds: float | None = None,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._tokens = tokens
+        self._seconds = seconds
+        self._clock = clock
+        self._started = clock()
+        self._used = 0
+        self._is_stopped = False
+        self._lock = threading.Lock()
+
+    @property
+    def used_tokens(self) -> int:
+        """Tokens spent so far."""
+        return self._used
+
+    def stop(self) -> None:
+        """Let no further call of the task begin; one that runs is left alone."""
+        self._is_stopped = True
+
+    def limit_call(self, prompt_tokens: int, max_tokens: int, seconds: float) -> tuple[int, float]:
+        """Return (tokens of the answer, seconds) that one call may take of what is left.
+
+        Args:
+            prompt_tokens: of the prompt, about.
+            max_tokens: of the answer, as it would be without a budget; `seconds` likewise.
+
+        Raises:
+            BudgetError: not even one token or no time is left.
+        """
+        room = max_tokens
+        if self._tokens is not None:
+            room = min(max_tokens, self._tokens - self._used - prompt_tokens)
+            if room < 1:
+                raise BudgetError(
+                    f"the task may use {self._tokens} tokens; {self._used} are used and the next "
+                    f"prompt has about {prompt_tokens}. Give it more, or a smaller task."
+                )
+        return room, min(seconds, self.require_time())
+
+    def require_time(self) -> float:
+        """Return the seconds that are left, infinite without a limit.
+
+        Raises:
+            BudgetError: none are, or the task was stopped.
+        """
+        if self._is_stopped:
+            raise BudgetError("the task was stopped.")
+        if self._seconds is None:
+            return float("inf")
+        left = self._seconds - (self._clock() - self._started)
+        if left <= 0:
+            raise BudgetError(
+                f"the task may take {self._seconds:g} seconds and they are over. Give it more "
+                "time, a smaller task or a faster model."
+            )
+        return left
+
+    def spend(self, tokens: int) -> None:
+        """Take what a call has used from the budget."""
+        with self._lock:
+            self._used += tokens
 
 
 class ChatModel(Protocol):
@@ -142,22 +202,17 @@ class ChatModel(Protocol):
         """
         ...
 
-    def stream(self, request: ChatRequest, budget: Budget | None = None) -> Iterator[Piece]:
-        """Yield the answer as it comes; the last piece holds the completion.
-
-        Raises:
-            LanguageModelError, BudgetError: as `complete`; also in the middle of an answer.
-        """
-        ...
-
 
 def request_to_json(request: ChatRequest) -> dict[str, Any]:
     """Return a request as values that JSON knows."""
     said = asdict(request)
     # It changes no answer.
     del said["shared_messages"]
+    # Recordings of earlier versions, which could offer tools, keep their keys.
+    said["tools"] = []
+    for message in said["messages"]:
+        message |= {"tool_calls": [], "tool_call_id": None}
     if not request.top_logprobs:
-        # So that what was recorded before anybody asked for them keeps its key.
         del said["top_logprobs"]
     return said
 
@@ -170,25 +225,59 @@ def request_key(model_name: str, request: ChatRequest) -> str:
 
 def completion_from_json(data: Mapping[str, Any]) -> Completion:
     """Return the completion of which `asdict` made `data`."""
-    return Completion(
-        **{
-            **data,
-            "usage": Usage(**data["usage"]),
-            "tool_calls": tuple(ToolCall(**call) for call in data["tool_calls"]),
-            "logprobs": tuple(
-                tuple(TokenLogprob(**token) for token in place)
-                for place in data.get("logprobs", ())
-            ),
-        }
-    )
+    values = {key: value for key, value in data.items() if key != "tool_calls"}
+    places = data.get("logprobs", ())
+    logprobs = tuple(tuple(TokenLogprob(**token) for token in place) for place in places)
+    return Completion(**{**values, "usage": Usage(**data["usage"]), "logprobs": logprobs})
 
 
-def stream_whole(completion: Completion) -> Iterator[Piece]:
-    """Yield an answer that is there already, word by word, as a stream does."""
-    for line in completion.text.splitlines(keepends=True):
-        words = line.split(" ")
-        for number, word in enumerate(words):
-            piece = word if number == len(words) - 1 else f"{word} "
-            if piece:
-                yield Piece(piece)
-    yield Piece("", completion)
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """A packaged prompt; `hash` is the SHA-256 of its text."""
+
+    name: str
+    text: str
+    hash: str
+
+
+@cache
+def load_prompt(name: str) -> Prompt:
+    """Return the prompt `prompts/<name>.txt`.
+
+    Raises:
+        FileNotFoundError: the package has no such prompt.
+    """
+    path = files("rag_assets.llm") / "prompts" / f"{name}.txt"
+    text = path.read_text(encoding="utf-8").strip()
+    return Prompt(name, text, hash_text(text))
+
+
+_SHOWN_CHARACTERS = 200
+_Answer = TypeVar("_Answer", bound=BaseModel)
+
+
+def complete_as(
+    model: ChatModel,
+    request: ChatRequest,
+    answer: type[_Answer],
+    budget: Budget | None = None,
+) -> _Answer:
+    """Return the answer as values; its JSON Schema is sent with the request.
+
+    Raises:
+        AnswerError: what came back is not such values; `answer` holds it.
+        LanguageModelError, BudgetError: as `ChatModel.complete`.
+    """
+    schema = answer.model_json_schema()
+    completion = model.complete(replace(request, schema=schema), budget)
+    try:
+        return answer.model_validate_json(completion.text)
+    except ValidationError as error:
+        first = error.errors()[0]
+        key = ".".join(str(part) for part in first["loc"]) or "the whole"
+        raise AnswerError(
+            f"{model.name} was asked for {answer.__name__} as JSON; {key}: {first['msg']}, got "
+            f"{completion.text[:_SHOWN_CHARACTERS]!r}. A model that follows JSON Schemas, or "
+            "more 'llm.max_tokens', mends it.",
+            completion.text,
+        ) from error

@@ -1,4 +1,4 @@
-"""Every call is kept, one file a call, and can be replayed without the model."""
+"""Every call is kept, one file a call; an equal request need not be asked again."""
 
 import secrets
 import time
@@ -8,22 +8,19 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from rag_assets.llm.budget import Budget
 from rag_assets.llm.contract import (
+    Budget,
     ChatModel,
     ChatRequest,
     Completion,
-    Piece,
     completion_from_json,
     request_key,
     request_to_json,
-    stream_whole,
 )
-from rag_assets.model import DamagedFileError, LanguageModelError, RecordingError, hide_credentials
+from rag_assets.model import DamagedFileError, LanguageModelError, hide_credentials
 from rag_assets.storage import LocalStore, find_json, match_keys, put_json
 
 SCHEMA = "rag-assets/llm-call/1"
-_SHOWN_CHARACTERS = 80
 _KEY_CHARACTERS = 16
 
 
@@ -45,13 +42,11 @@ class Recorder:
         completion: Completion | None,
         error: str | None,
         seconds: float,
-        partial: str = "",
     ) -> Path:
         """Write one call, whole or not at all, and return its file.
 
         Args:
             completion: None where the call failed; then `error` says how.
-            partial: what a stream had said before it broke.
 
         Raises:
             StorageError: the disk is full or refuses the write.
@@ -67,7 +62,6 @@ class Recorder:
             "request": request_to_json(request),
             "completion": asdict(completion) if completion else None,
             "error": error and hide_credentials(error),
-            "partial": partial,
             "seconds": round(seconds, 3),
         }
         name = f"{now:%Y%m%dT%H%M%S%f}-{secrets.token_hex(3)}.json"
@@ -128,41 +122,10 @@ class RecordingModel:
         try:
             completion = self._model.complete(request, budget)
         except LanguageModelError as error:
-            self._keep(request, None, str(error), started)
+            self._recorder.keep(self._model, request, None, str(error), time.monotonic() - started)
             raise
-        self._keep(request, completion, None, started)
+        self._recorder.keep(self._model, request, completion, None, time.monotonic() - started)
         return completion
-
-    def stream(self, request: ChatRequest, budget: Budget | None = None) -> Iterator[Piece]:
-        """Ask, yield the pieces; the call is kept when the stream ends, breaks or is left."""
-        started = time.monotonic()
-        said: list[str] = []
-        completion: Completion | None = None
-        error: str | None = "the stream was left before its end"
-        try:
-            for piece in self._model.stream(request, budget):
-                said.append(piece.text)
-                completion = piece.completion
-                if completion is not None:
-                    error = None
-                yield piece
-        except LanguageModelError as broken:
-            error = str(broken)
-            raise
-        finally:
-            partial = "" if completion else "".join(said)
-            self._keep(request, completion, error, started, partial)
-
-    def _keep(
-        self,
-        request: ChatRequest,
-        completion: Completion | None,
-        error: str | None,
-        started: float,
-        partial: str = "",
-    ) -> None:
-        seconds = time.monotonic() - started
-        self._recorder.keep(self._model, request, completion, error, seconds, partial)
 
 
 class RememberingModel(RecordingModel):
@@ -179,53 +142,3 @@ class RememberingModel(RecordingModel):
             if call["completion"] is not None and call["model"] == described:
                 return completion_from_json(call["completion"])
         return super().complete(request, budget)
-
-
-class ReplayingModel:
-    """Answers from recordings and asks nobody.
-
-    An equal request gets the recorded answers in their order, then the last one again.
-
-    Args:
-        name: of the model that was recorded, `<kind>:<model>`.
-    """
-
-    def __init__(self, recorder: Recorder, name: str) -> None:
-        self._recorder = recorder
-        self._name = name
-        self._asked: dict[str, int] = {}
-
-    @property
-    def name(self) -> str:
-        """The name of the model that was recorded."""
-        return self._name
-
-    def describe(self) -> dict[str, str | int | float]:
-        """Return kind and name of what is replayed."""
-        return {"kind": "replay", "model": self._name}
-
-    def complete(self, request: ChatRequest, budget: Budget | None = None) -> Completion:
-        """Return the recorded answer; a budget limits time alone.
-
-        Raises:
-            RecordingError: nothing was recorded for this request; the text says what is missing.
-        """
-        if budget is not None:
-            budget.require_time()
-        key = request_key(self._name, request)
-        answers = [call for call in self._recorder.find(key) if call["completion"] is not None]
-        if not answers:
-            last = request.messages[-1].content if request.messages else ""
-            task = f", task '{request.task}'" if request.task else ""
-            raise RecordingError(
-                f"{self._recorder.folder} holds no answer of {self._name} to "
-                f"{last[:_SHOWN_CHARACTERS]!r}{task} (key {key[:_KEY_CHARACTERS]}). Ask the model "
-                "itself once with 'llm.record' on; a changed prompt or model is another call."
-            )
-        turn = self._asked.get(key, 0)
-        self._asked[key] = turn + 1
-        return completion_from_json(answers[min(turn, len(answers) - 1)]["completion"])
-
-    def stream(self, request: ChatRequest, budget: Budget | None = None) -> Iterator[Piece]:
-        """Yield the recorded answer word by word."""
-        yield from stream_whole(self.complete(request, budget))

@@ -5,9 +5,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterator
 
-from rag_assets.llm.budget import Budget
-from rag_assets.llm.contract import ChatModel, ChatRequest, Message
-from rag_assets.llm.prompting import load_prompt
+from rag_assets.llm.contract import Budget, ChatModel, ChatRequest, Message, load_prompt
 from rag_assets.model import AnswerError
 
 REWRITE_TASK = "rewrite_question"

@@ -3,29 +3,25 @@
 import json
 import math
 import re
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
-from rag_assets.llm.budget import Budget, estimate_tokens
 from rag_assets.llm.contract import (
+    Budget,
     ChatRequest,
     Completion,
     FinishReason,
     Message,
-    Piece,
     Role,
     TokenLogprob,
-    ToolCall,
     Usage,
-    stream_whole,
+    estimate_tokens,
 )
 from rag_assets.model import ConfigurationError, LanguageModelError
 from rag_assets.workspace.bounded_yaml import read_yaml
 
-Fault = Literal[401, 429, 500, 503, "slow", "truncated", "not_json"]
 _SHOWN_CHARACTERS = 80
 
 
@@ -33,26 +29,18 @@ class _Part(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
-class ScriptedCall(_Part):
-    """A tool call of a scripted answer."""
-
-    name: Annotated[str, Field(min_length=1)]
-    arguments: dict[str, Any] = {}
-
-
 class ScriptedAnswer(_Part):
-    """What is answered, and when. Exactly one of answer, data and tool_calls.
+    """What is answered, and when. Exactly one of answer and data.
 
     Args:
         when: a regular expression that is searched in the last message; None for every message.
         system: the same for the system message, which tells one task from another.
-        role: of the last message: `tool` answers to a tool's result.
+        role: of the last message.
         turn: of the model in this conversation, from 1; None for every turn.
         answer: text.
         data: values that are answered as JSON.
         finish_reason: None for what fits the answer.
         probabilities: of the tokens that might have stood first, for requests that ask for them.
-        faults: what the loopback server does first, one for each call, before it answers.
     """
 
     when: str | None = None
@@ -61,10 +49,8 @@ class ScriptedAnswer(_Part):
     turn: Annotated[int, Field(ge=1)] | None = None
     answer: str | None = None
     data: Any = None
-    tool_calls: list[ScriptedCall] = []
     finish_reason: FinishReason | None = None
     probabilities: dict[str, Annotated[float, Field(gt=0, le=1)]] = {}
-    faults: list[Fault] = []
 
     @field_validator("when", "system")
     @classmethod
@@ -77,9 +63,8 @@ class ScriptedAnswer(_Part):
 
     @model_validator(mode="after")
     def _says_one_thing(self) -> "ScriptedAnswer":
-        said = [self.answer is not None, self.data is not None, bool(self.tool_calls)]
-        if sum(said) != 1:
-            raise ValueError("needs exactly one of answer, data and tool_calls")
+        if (self.answer is None) == (self.data is None):
+            raise ValueError("needs exactly one of answer and data")
         return self
 
 
@@ -90,13 +75,11 @@ class Script(_Part):
         model: the name that answers carry.
         answers: the first that fits is given.
         otherwise: answered where none fits; None makes that an error.
-        slow_seconds: how long the fault `slow` waits.
     """
 
     model: Annotated[str, Field(min_length=1)] = "scripted"
     answers: list[ScriptedAnswer] = []
     otherwise: str | None = None
-    slow_seconds: Annotated[float, Field(gt=0)] = 5.0
 
 
 def read_script(path: Path) -> Script:
@@ -135,27 +118,28 @@ def find_answer(script: Script, messages: tuple[Message, ...]) -> ScriptedAnswer
 def make_completion(
     script: Script, answer: ScriptedAnswer, messages: tuple[Message, ...]
 ) -> Completion:
-    """Return an answer as a completion; its tokens are estimated, its tool ids are counted."""
+    """Return an answer as a completion; its tokens are estimated."""
     text = answer.answer or ""
     if answer.data is not None:
         text = json.dumps(answer.data, ensure_ascii=False)
-    calls = tuple(
-        ToolCall(f"call_{len(messages)}_{number}", call.name, json.dumps(call.arguments))
-        for number, call in enumerate(answer.tool_calls)
-    )
     usage = Usage(
         estimate_tokens(*(message.content for message in messages)),
-        estimate_tokens(text, *(call.arguments for call in calls)),
+        estimate_tokens(text),
         is_estimated=True,
     )
-    finish = answer.finish_reason or ("tool_calls" if calls else "stop")
     odds = sorted(answer.probabilities.items(), key=lambda item: -item[1])
     first = tuple(TokenLogprob(token, math.log(share)) for token, share in odds)
-    return Completion(text, finish, usage, script.model, calls, logprobs=(first,) if first else ())
+    return Completion(
+        text,
+        answer.finish_reason or "stop",
+        usage,
+        script.model,
+        logprobs=(first,) if first else (),
+    )
 
 
 class ScriptedModel:
-    """Answers from a script, in process. Faults are the server's alone (`serve_script`)."""
+    """Answers from a script, in process."""
 
     def __init__(self, script: Script) -> None:
         self._script = script
@@ -188,7 +172,3 @@ class ScriptedModel:
             budget.limit_call(completion.usage.prompt_tokens, 1, float("inf"))
             budget.spend(completion.usage.total)
         return completion
-
-    def stream(self, request: ChatRequest, budget: Budget | None = None) -> Iterator[Piece]:
-        """Yield the same answer word by word."""
-        yield from stream_whole(self.complete(request, budget))

@@ -1,119 +1,85 @@
-"""Messages and tools in the form of the chat completions protocol, and back."""
+"""The chat completions protocol, as a hosted service and llama.cpp both speak it."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Any  # Any: JSON of the protocol
 
-from rag_assets.llm.contract import Message, TokenLogprob, Tool, ToolCall
+from rag_assets.llm.contract import (
+    ChatRequest,
+    Completion,
+    FinishReason,
+    TokenLogprob,
+    Usage,
+    estimate_tokens,
+)
+from rag_assets.settings import LlmSettings
+
+_FINISHES: Mapping[str, FinishReason] = {"length": "length", "content_filter": "content_filter"}
 
 
-def message_to_wire(message: Message) -> dict[str, Any]:
-    """Return a message as the protocol writes it."""
-    wire: dict[str, Any] = {"role": message.role, "content": message.content}
-    if message.tool_calls:
-        wire["tool_calls"] = [call_to_wire(call) for call in message.tool_calls]
-    if message.tool_call_id is not None:
-        wire["tool_call_id"] = message.tool_call_id
-    return wire
-
-
-def message_from_wire(wire: Mapping[str, Any]) -> Message:
-    """Return the message that `message_to_wire` wrote; a list of text parts is joined."""
-    content = wire.get("content") or ""
-    if isinstance(content, list):
-        content = "".join(part.get("text", "") for part in content)
-    calls = tuple(
-        ToolCall(call["id"], call["function"]["name"], call["function"]["arguments"])
-        for call in wire.get("tool_calls") or ()
-    )
-    return Message(wire["role"], content, calls, wire.get("tool_call_id"))
-
-
-def tool_to_wire(tool: Tool) -> dict[str, Any]:
-    """Return a tool as the protocol writes it."""
-    return {
-        "type": "function",
-        "function": {
-            "name": tool.name,
-            "description": tool.description,
-            "parameters": dict(tool.parameters),
-        },
+def request_to_wire(request: ChatRequest, settings: LlmSettings) -> dict[str, Any]:
+    """Return the body of a call, without the model and the limit of the answer."""
+    temperature = request.temperature
+    body: dict[str, Any] = {
+        "messages": [asdict(message) for message in request.messages],
+        "temperature": settings.temperature if temperature is None else temperature,
     }
+    if request.top_logprobs:
+        body |= {"logprobs": True, "top_logprobs": request.top_logprobs}
+    if request.schema is not None:
+        body["response_format"] = {
+            "type": "json_schema",
+            "json_schema": {
+                "name": request.task or "answer",
+                "schema": request.schema,
+                "strict": _is_strict(request.schema),
+            },
+        }
+    return body
 
 
-def call_to_wire(call: ToolCall) -> dict[str, Any]:
-    """Return a tool call as the protocol writes it."""
-    return {
-        "id": call.id,
-        "type": "function",
-        "function": {"name": call.name, "arguments": call.arguments},
-    }
-
-
-def joined_calls(pieces: Sequence[Any]) -> tuple[ToolCall, ...]:
-    """Return the tool calls that a stream sent in pieces.
+def completion_from_wire(
+    answer: Mapping[str, Any], request: ChatRequest, model: str, attempts: int = 1
+) -> Completion:
+    """Return what a service answered.
 
     Args:
-        pieces: in order; each has an `index`, and parts of `id`, `function.name` and
-            `function.arguments`.
+        answer: with at least one choice that has a message.
+        model: the name to record where the service gives none.
     """
-    parts: dict[int, tuple[list[str], list[str], list[str]]] = {}
-    for piece in pieces:
-        ids, names, arguments = parts.setdefault(piece.index, ([], [], []))
-        # Some services repeat the id in every piece.
-        if piece.id and piece.id not in ids:
-            ids.append(piece.id)
-        if piece.function is not None:
-            names.append(piece.function.name or "")
-            arguments.append(piece.function.arguments or "")
-    return tuple(
-        ToolCall("".join(ids), "".join(names), "".join(arguments))
-        for _, (ids, names, arguments) in sorted(parts.items())
-    )
-
-
-def logprobs_from_wire(found: Any) -> tuple[tuple[TokenLogprob, ...], ...]:
-    """Return what a service says of the tokens of its answer; nothing where it says nothing.
-
-    Args:
-        found: the `logprobs` of a choice, as an object of the client or as a mapping.
-    """
-    places = _of(found, "content") or ()
-    return tuple(
+    choice = answer["choices"][0]
+    text = choice["message"].get("content") or ""
+    used = answer.get("usage")
+    if used:
+        usage = Usage(int(used["prompt_tokens"] or 0), int(used["completion_tokens"] or 0))
+    else:
+        usage = Usage(prompt_tokens(request), estimate_tokens(text), is_estimated=True)
+    places = (choice.get("logprobs") or {}).get("content") or ()
+    logprobs = tuple(
         tuple(
-            TokenLogprob(str(_of(token, "token")), float(_of(token, "logprob")))
-            for token in _of(place, "top_logprobs") or ()
+            TokenLogprob(str(token["token"]), float(token["logprob"]))
+            for token in place.get("top_logprobs") or ()
         )
         for place in places
     )
+    finish = _FINISHES.get(choice.get("finish_reason") or "", "stop")
+    return Completion(text, finish, usage, answer.get("model") or model, attempts, logprobs)
 
 
-def logprobs_to_wire(places: Sequence[Sequence[TokenLogprob]]) -> list[dict[str, Any]]:
-    """Return what `logprobs_from_wire` reads, as the protocol writes it."""
-    return [
-        {
-            "token": tokens[0].token,
-            "logprob": tokens[0].logprob,
-            "top_logprobs": [{"token": t.token, "logprob": t.logprob} for t in tokens],
-        }
-        for tokens in places
-        if tokens
-    ]
+def prompt_tokens(request: ChatRequest) -> int:
+    """Return about how many tokens a prompt is."""
+    return estimate_tokens(*(message.content for message in request.messages))
 
 
-def _of(value: Any, key: str) -> Any:
-    return value.get(key) if isinstance(value, Mapping) else getattr(value, key, None)
-
-
-def is_strict_schema(schema: Any) -> bool:
+def _is_strict(schema: Any) -> bool:
     """Say whether hosted services can enforce a schema: objects closed, every key required."""
     if isinstance(schema, Mapping):
-        if schema.get("type") == "object":
-            keys = set(schema.get("properties", {}))
-            if schema.get("additionalProperties") is not False:
-                return False
-            if set(schema.get("required", ())) != keys:
-                return False
-        return all(is_strict_schema(value) for value in schema.values())
-    if isinstance(schema, list):
-        return all(is_strict_schema(value) for value in schema)
+        if schema.get("type") == "object" and (
+            schema.get("additionalProperties") is not False
+            or set(schema.get("required", ())) != set(schema.get("properties", {}))
+        ):
+            return False
+        return all(_is_strict(value) for value in schema.values())
+    if isinstance(schema, Sequence) and not isinstance(schema, str):
+        return all(_is_strict(value) for value in schema)
     return True

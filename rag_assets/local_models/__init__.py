@@ -3,8 +3,12 @@
 from rag_assets.local_models.cache import (
     CACHE_VARIABLE,
     KeptModel,
+    KnownModel,
+    ModelPart,
     default_folder,
+    default_reader,
     find_model,
+    known_models,
     list_models,
     remove_model,
     require_model,
@@ -13,12 +17,6 @@ from rag_assets.local_models.fetching import (
     add_from_hub,
     add_from_path,
     add_from_wheels,
-)
-from rag_assets.local_models.register import (
-    KnownModel,
-    ModelPart,
-    default_reader,
-    known_models,
 )
 
 __all__ = [

@@ -12,8 +12,14 @@ from pathlib import Path
 
 import psutil
 
-from rag_assets.local_models.cache import KeptModel, find_model, write_card
-from rag_assets.local_models.register import KnownModel, ModelPart, known_models
+from rag_assets.local_models.cache import (
+    KeptModel,
+    KnownModel,
+    ModelPart,
+    find_model,
+    known_models,
+    write_card,
+)
 from rag_assets.model import ConfigurationError, DamagedFileError, DiskFullError, ServiceError
 from rag_assets.storage import (
     Notify,

@@ -292,7 +292,7 @@ def parser_for(media_type: str, pdf_parser: str = "pymupdf") -> Parser:
         raise ParseFailure(
             "unsupported_format",
             # Without a list of what can be: another parser must not change this file's report.
-            f"Files of type {media_type} cannot be read (`rag parsers` lists what can). {mend}, or "
+            f"Files of type {media_type} cannot be read (`rag preview` lists what can). {mend}, or "
             f"install a parser for it (entry point {ENTRY_POINT_GROUP}).",
         )
     return parsers[media_type]

@@ -515,7 +515,7 @@ def _doubts_of(row: _Row) -> Iterator[str]:
     if with_text and row["characters"] < _FEW_CHARACTERS_A_PAGE * with_text:
         yield (
             f"only {row['characters'] // with_text} characters a page: slides, or pages that are "
-            "pictures; look at them with `rag parse show`."
+            "pictures; look at them with `rag preview`."
         )
     templates = row["removed_templates"]
     if templates:

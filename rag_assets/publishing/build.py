@@ -219,7 +219,7 @@ def _publish_settled(
         return state
     raise StorageError(
         f"{namespace.records}: the records changed {_TRIES} times while they were read. Let the "
-        f"other runs of '{namespace.name}' end and run `rag index --namespace {namespace.name}`."
+        f"other runs of '{namespace.name}' end and run `rag ingest --namespace {namespace.name}`."
     )
 
 

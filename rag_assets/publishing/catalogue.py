@@ -84,7 +84,7 @@ def quote_literal(text: str) -> str:
 @contextmanager
 def catalogue_errors_explained(
     path: Path,
-    mend: str = "Delete the publication's folder and run `rag index`: it is built again from the "
+    mend: str = "Delete the publication's folder and run `rag ingest`: it is built again from the "
     "records.",
 ) -> Iterator[None]:
     """Tell a catalogue that is damaged from a machine that cannot read it now.

@@ -85,7 +85,7 @@ def join_tables(
     if len(chunks) != sum(counts.values()):
         raise RecordsMovedError(
             f"{namespace.records}: the passages are others than they were a moment ago: another "
-            "run is replacing them. Run `rag index` again."
+            "run is replacing them. Run `rag ingest` again."
         )
     by_content = {f.content_hash: f for f in facts}
     same = _same_texts(published)
@@ -344,7 +344,7 @@ def _vectors_of_model(
     if not chunks.select(keys).filter(is_encoded).equals(found.select(keys)):
         raise RecordsMovedError(
             f"{namespace.records}: chunks and the vectors of {model.name} do not belong together: "
-            "another run is replacing them. Run `rag index` again."
+            "another run is replacing them. Run `rag ingest` again."
         )
     places = pc.subtract(pc.cumulative_sum(is_encoded.cast(pa.int64())), 1)
     wanted = pc.if_else(is_encoded, places, pa.scalar(None, pa.int64()))

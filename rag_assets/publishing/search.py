@@ -124,7 +124,7 @@ def damage_explained(path: Path) -> Iterator[None]:
     except (ValueError, OSError, MemoryError, RuntimeError, pa.ArrowException) as error:
         raise trouble_of_machine(error, path) or DamagedFileError(
             f"{path}: the search table cannot be read ({error}). Delete the publication's folder "
-            "and run `rag index`: it is built again from the records."
+            "and run `rag ingest`: it is built again from the records."
         ) from error
 
 
@@ -526,7 +526,7 @@ class _DenseVectors:
         if query.shape != (dimension,):
             raise UsageError(
                 f"{self._path}: the question's vector has {query.size} numbers, the index has "
-                f"{dimension}: it was made by another model. Run `rag index` to build it with the "
+                f"{dimension}: it was made by another model. Run `rag ingest` to build it with the "
                 "model that is configured now, or set embed.models back."
             )
         if not np.isfinite(query).all():

@@ -84,7 +84,7 @@ def check_search_table(folder: Path, expected_rows: int) -> None:
         DamagedFileError: a row is missing or cannot be found.
     """
     table = SearchTable(folder, uses_shared_cache=False)
-    mend = "Nothing was published. Run `rag index` again; if it persists, report it."
+    mend = "Nothing was published. Run `rag ingest` again; if it persists, report it."
     if table.rows != expected_rows:
         raise DamagedFileError(
             f"{table.path}: holds {table.rows} rows, {expected_rows} were written. {mend}"
@@ -158,7 +158,7 @@ def describe_text_indexes(namespace: Namespace) -> list[TextIndex]:
         if name not in segments:
             raise PublicationError(
                 f"publication {folder.name} of '{namespace.name}' has no text index '{name}'. "
-                f"Delete {folder} and run `rag index --namespace {namespace.name}`."
+                f"Delete {folder} and run `rag ingest --namespace {namespace.name}`."
             )
         told = dataset.stats.index_stats(name)
         params: dict[str, Any] = told["indices"][0]["params"]

@@ -347,7 +347,7 @@ def _counts(namespace: Namespace) -> dict[str, int]:
         manifest = read_manifest(namespace.publications / pointer.current)
     except FileNotFoundError as error:
         raise PublicationError(
-            f"publication {pointer.current} of '{namespace.name}' is gone. Run `rag index`."
+            f"publication {pointer.current} of '{namespace.name}' is gone. Run `rag ingest`."
         ) from error
     return dict(manifest["counts"])
 

@@ -85,7 +85,7 @@ class Reader:
         if not is_complete(folder.parent, folder.name):
             raise PublicationError(
                 f"{folder}: publication {name} of namespace '{namespace}' was retired or never "
-                "made. Run `rag index`, or ask the current publication."
+                "made. Run `rag ingest`, or ask the current publication."
             )
         self.folder = folder
         self.namespace = namespace

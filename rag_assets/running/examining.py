@@ -174,7 +174,7 @@ def _search_table(namespace: Namespace) -> Finding:
     from rag_assets.publishing import SearchTable
 
     what = f"{namespace.name}: search table"
-    mend = f"rag index --namespace {namespace.name}"
+    mend = f"rag ingest --namespace {namespace.name}"
     try:
         table = SearchTable(current_folder(namespace.publications, namespace.name))
         unknown = table.unindexed_rows

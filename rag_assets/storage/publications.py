@@ -95,8 +95,8 @@ def restore_pointer(folder: Path, stored: bytes | None) -> Pointer | None:
 
 def _damaged(folder: Path, problem: object) -> DamagedFileError:
     return DamagedFileError(
-        f"{folder / POINTER}: the pointer is damaged ({problem}). Run `rag index`: it is made anew "
-        "from the publications that stand there."
+        f"{folder / POINTER}: the pointer is damaged ({problem}). Run `rag ingest`: it is made "
+        "again from the publications that stand there."
     )
 
 
@@ -150,7 +150,7 @@ def current_folder(folder: Path, namespace: str) -> Path:
     found = folder / pointer.current
     if not is_complete(folder, pointer.current):
         raise DamagedFileError(
-            f"{found}: the current publication is gone. Run `rag index --namespace {namespace}`: "
+            f"{found}: the current publication is gone. Run `rag ingest --namespace {namespace}`: "
             "it is built again from the records."
         )
     return found
@@ -172,7 +172,7 @@ def read_manifest(publication: Path) -> dict[str, Any]:
     except (OSError, MemoryError, ValueError, KeyError, TypeError) as error:
         raise trouble_of_machine(error, publication / MANIFEST) or DamagedFileError(
             f"{publication / MANIFEST}: the manifest is damaged ({error}). Delete the folder "
-            f"{publication.name} and run `rag index`: it is built again from the records."
+            f"{publication.name} and run `rag ingest`: it is built again from the records."
         ) from error
     manifest: dict[str, Any] = loaded
     return manifest

@@ -5,8 +5,7 @@ from typing import Any  # functions of any signature
 
 from rag_assets.agents import ContextTool
 from rag_assets.retrieval import OpenedLibrary
-from rag_assets.tools.papers import PAPER_TOOLS
-from rag_assets.tools.reading import evidence_pack, fetch_parent, search
+from rag_assets.tools.reading import PAPER_TOOLS, evidence_pack, fetch_parent, search
 from rag_assets.tools.statutes import law_article, law_search
 from rag_assets.tools.tracing import trace
 

@@ -379,7 +379,7 @@ def _read_inventory(namespace: Namespace) -> Inventory | None:
     except (pa.ArrowException, OSError, MemoryError, KeyError, ValueError) as error:
         raise trouble_of_machine(error, namespace.inventory) or DamagedFileError(
             f"{namespace.inventory}: the inventory is damaged ({error}). Delete the file and run "
-            f"`rag scan --namespace {namespace.name}`: it is rebuilt from raw/ and the journal."
+            f"`rag ingest --namespace {namespace.name}`: it is rebuilt from raw/ and the journal."
         ) from error
     return Inventory(
         _sources_of(table),

@@ -17,10 +17,11 @@ from rag_assets.agents import (
     replay_agent,
     show_observation,
 )
-from rag_assets.llm import RulesModel, ScriptedModel, load_chat_model, serve_script
+from rag_assets.llm import ScriptedModel, load_chat_model
 from rag_assets.model import LanguageModelError, RecordingError, UsageError
 from rag_assets_tests.agents.toys import LIMITS, SHELF, TOOLS, act, job, policy_of, run
-from rag_assets_tests.llm.models import script_of, settings_for
+from rag_assets_tests.llm.models import RulesModel, script_of, settings_for
+from rag_assets_tests.llm.server import serve_script
 
 TWO_LOOKS = script_of(
     {"turn": 1, **act("look", word="sedum")},

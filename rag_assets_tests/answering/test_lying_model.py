@@ -17,11 +17,12 @@ from rag_assets.answering import (
     replay_answer,
     write_answer,
 )
-from rag_assets.llm import ChatRequest, Message, RulesModel
+from rag_assets.llm import ChatRequest, Message
 from rag_assets.retrieval import Retriever
 from rag_assets.retrieval.papers import Route
 from rag_assets.workspace import shipped_settings
 from rag_assets_tests.answering.lies import FACTS, lies_of, truths_of
+from rag_assets_tests.llm.models import RulesModel
 
 SEARCHES = [{"query": fact.text, "k": 6} for fact in FACTS[:-1]]
 ZH_SEARCH = {"query": FACTS[-1].text, "k": 6}

@@ -17,12 +17,13 @@ from rag_assets.answering import (
     replay_answer,
     write_answer,
 )
-from rag_assets.llm import ChatModel, ScriptedModel, load_chat_model, serve_script
+from rag_assets.llm import ChatModel, ScriptedModel, load_chat_model
 from rag_assets.retrieval import Retriever
 from rag_assets.retrieval.papers import Route
 from rag_assets.workspace import shipped_settings
 from rag_assets_tests.agents.toys import act
 from rag_assets_tests.llm.models import script_of, settings_for
+from rag_assets_tests.llm.server import serve_script
 
 LIMITS = Limits(steps=5, calls=12, repairs=2)
 TRUE = "Irrigated sedum roofs kept an advantage of 15.9 °C through the same dry spells"

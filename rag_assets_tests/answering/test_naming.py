@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from rag_assets.answering.naming import show_chunks, unknown_sources
+from rag_assets.answering.rendering import show_chunks, unknown_sources
 from rag_assets_tests.agents.toys import passage
 
 FOUND = {

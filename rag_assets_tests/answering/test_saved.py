@@ -13,8 +13,12 @@ import yaml
 
 from rag_assets.agents.statements import ScorerJudge
 from rag_assets.answering import answer_saved
-from rag_assets.answering.saved import answer_records
-from rag_assets.answering.verifying import LookedAt, outdated_answers, unsupported_answers
+from rag_assets.answering.saved import (
+    LookedAt,
+    answer_records,
+    outdated_answers,
+    unsupported_answers,
+)
 from rag_assets.assets import record_noted, register_questions
 from rag_assets.definitions import build_definitions
 from rag_assets.evidence import SavedQuestion, read_question

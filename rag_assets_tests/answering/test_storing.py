@@ -182,7 +182,7 @@ def test_a_document_that_must_not_be_cited_is_an_error_and_no_answer(own: Worksp
 def test_a_program_asks_as_the_command_does(own: Workspace) -> None:
     import rag_assets
 
-    outcome = rag_assets.answer(own, TEXT, doc_id="green-roofs-2024", agentic=False)
+    outcome = rag_assets.ask(own, TEXT, doc_id="green-roofs-2024", mode="single")
     assert outcome.answer.mode == "single"
     assert {one.doc_uid for one in outcome.answer.trace.passages.values()} == {"green-roofs-2024"}
     asked = run_rag(

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import dagster as dg
 import pytest
-from click.testing import CliRunner
 
 from rag_assets.auditing import (
     CITATIONS,
@@ -19,7 +18,6 @@ from rag_assets.auditing import (
 from rag_assets.auditing.judgements import append_judgement, judge_row
 from rag_assets.auditing.record import Decision
 from rag_assets.auditing.storing import audit_claims
-from rag_assets.cli.main import build_cli
 from rag_assets.workspace import Workspace
 from rag_assets_tests.laws.driver import build, make_workspace, put
 
@@ -155,28 +153,6 @@ def test_an_assertion_under_a_judged_citation_is_audited_as_before(workspace: Wo
     audited(workspace)
     judge(workspace, 1, "unsupported")
     assert audit_claims(workspace, workspace.drafts / "chapter.md").audit.rows == before.rows
-
-
-def test_commands_list_what_holds(workspace: Workspace) -> None:
-    def rag(*words: str) -> str:
-        ran = CliRunner().invoke(build_cli(), ["--workspace", str(workspace.root), *words])
-        assert ran.exit_code == 0, ran.output
-        return ran.output
-
-    assert rag("judgements", "list") == (
-        "no judgement yet: `rag desk` shows drafts and takes judgements.\n"
-    )
-    audited(workspace)
-    judge(workspace, 1, "needs_work")
-    judge(workspace, 3, "unsupported")
-    judge(workspace, 3, "supported", "two\nlines")
-    judge(workspace, 2, "accepted")
-    listed = rag("judgements", "list", "chapter.md")
-    assert "3. 2026-03-01 Ana: supported, {#leaf} in chapter.md (two lines)\n" in listed
-    assert "unsupported" not in listed
-    assert "unsupported" in rag("judgements", "list", "--history")
-    assert rag("judgements", "list", "other.md").startswith("no judgement of other.md yet")
-    assert [one["number"] for one in json.loads(rag("judgements", "list", "--json"))] == [1, 3, 4]
 
 
 def test_doctor_counts_judgements_and_tells_a_torn_line(workspace: Workspace) -> None:

@@ -129,7 +129,7 @@ def test_json_follows_the_published_schema() -> None:
 
 
 def test_published_schema_is_that_of_the_types() -> None:
-    """`rag verify-citations --json-schema > docs/schemas/citation_audit.schema.json` writes it."""
+    """docs/schemas/citation_audit.schema.json is made of the types."""
     assert json.loads(SCHEMA_FILE.read_text(encoding="utf-8")) == audit_schema(CitationAudit)
 
 

@@ -10,10 +10,11 @@ from click.testing import CliRunner
 
 from benchmarks.eval_agent import eval_agent
 from benchmarks.evaluating.agent import evaluate_agent, open_live_model
-from rag_assets.llm import ChatRequest, RulesModel
+from rag_assets.llm import ChatRequest
 from rag_assets.model import ConfigurationError, UsageError
 from rag_assets_tests.answering.law.conftest import act
 from rag_assets_tests.evaluation.beir import hashing_settings
+from rag_assets_tests.llm.models import RulesModel
 
 EVIDENCE = "We counted ninety mice below the snow of the northern valley in winter."
 PAPER: dict[str, Any] = {

@@ -70,7 +70,3 @@ def test_a_file_needs_a_name(tmp_path: Path) -> None:
     refused = run("add", "--from", str(file))
     assert refused.exit_code == 2
     assert "need the NAME" in refused.output
-
-
-def test_a_model_that_is_not_here_cannot_be_tested() -> None:
-    assert run("test", "qwen2.5-coder-1.5b-instruct-q4_k_m").exit_code == 2

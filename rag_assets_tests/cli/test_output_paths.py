@@ -24,11 +24,7 @@ READ = {
     ("rag query", "project"),
     ("rag replay", "pack"),
     ("rag export-used-sources", "file"),
-    ("rag judgements list", "draft"),
-    *(
-        (f"rag draft {each}", "document")
-        for each in ("create", "show", "edit", "publish", "discard")
-    ),
+    *((f"rag draft {each}", "document") for each in ("show", "edit", "publish")),
 }
 # Makes a workspace: its place is checked by `create_workspace` itself.
 MADE = {("rag init", "folder")}

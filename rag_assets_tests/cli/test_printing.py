@@ -6,7 +6,7 @@ import click
 import pytest
 from click.testing import CliRunner, Result
 
-from rag_assets.cli.failing import ExplainedErrors
+from rag_assets.cli.options import ExplainedErrors
 from rag_assets.model import UsageError
 
 

@@ -6,7 +6,7 @@ import pytest
 from rich.cells import cell_len
 
 from rag_assets.auditing.claims import ClaimAudit, ClaimRow, ClaimStatus
-from rag_assets.cli.stages import _told
+from rag_assets.cli.building import _told
 from rag_assets.cli.summaries import _wrapped, summarise_claims
 
 CHINESE = (

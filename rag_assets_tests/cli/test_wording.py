@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from rag_assets.cli import stages
+from rag_assets.cli import building
 from rag_assets.cli.main import COMMANDS, GROUPS, build_cli
 from rag_assets.publishing import gc
 from rag_assets.storage import TEMPORARY_PREFIX, describe_trouble
@@ -24,7 +24,7 @@ from rag_assets_tests.libraries import build, make_workspace
     ],
 )
 def test_a_figure_agrees_with_its_noun(value: float | str, name: str, shown: str) -> None:
-    assert stages._figure(value, name) == shown
+    assert building._figure(value, name) == shown
 
 
 def test_gc_on_a_full_disk_does_not_advise_gc(

@@ -16,7 +16,7 @@ import jsonschema
 import pytest
 import yaml
 
-from rag_assets.cli.desk import desk
+from rag_assets.cli.asking import desk
 from rag_assets.cli.main import build_cli
 from rag_assets.workspace.desk_address import TOKEN_VARIABLE
 

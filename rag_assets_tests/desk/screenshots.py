@@ -9,7 +9,7 @@ from pathlib import Path
 
 from playwright.sync_api import Page, expect
 
-from rag_assets.desk.jobs import Jobs
+from rag_assets.desk.state import Jobs
 from rag_assets.workspace import Workspace
 from rag_assets_tests.desk.laboratory.visits import make_library
 from rag_assets_tests.desk.served import serve_desk

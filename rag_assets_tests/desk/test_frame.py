@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from rag_assets.desk import Desk
-from rag_assets.desk.jobs import Job
+from rag_assets.desk.state import Job
 from rag_assets.model import UsageError
 from rag_assets_tests.desk.browsing import hindrances, in_browser, open_desk
 from rag_assets_tests.desk.served import Served

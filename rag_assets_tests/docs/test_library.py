@@ -63,22 +63,10 @@ def test_notebook_runs_from_an_empty_folder_to_a_cited_context(tmp_path: Path) -
     assert re.search(r"\{'C1': 'kb:demo__chunk-[0-9a-f]{16}'\}", done.stdout)
 
 
-def test_example_of_a_recording_runs_as_it_stands(tmp_path: Path) -> None:
-    page = (ROOT / "docs" / "language-models.md").read_text(encoding="utf-8")
-    (example,) = re.findall(r"^```python\n(.*?)^```", page, re.DOTALL | re.MULTILINE)
-    done = subprocess.run(
-        [sys.executable, "-c", example],
-        cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    assert done.stdout == "HOW HOT DO ROOFS GET?\n" * 2
-    assert len(list((tmp_path / "calls").rglob("*.json"))) == 1
-
-
 def test_example_of_a_script_can_be_read(tmp_path: Path) -> None:
     from rag_assets.llm import read_script
 
     page = (ROOT / "docs" / "language-models.md").read_text(encoding="utf-8")
     script = next(s for s in re.findall(r"```yaml\n(.*?)```", page, re.DOTALL) if "answers" in s)
     (tmp_path / "script.yaml").write_text(script, encoding="utf-8")
-    assert len(read_script(tmp_path / "script.yaml").answers) == 5
+    assert len(read_script(tmp_path / "script.yaml").answers) == 3

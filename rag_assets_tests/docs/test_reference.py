@@ -46,9 +46,9 @@ def test_command_and_each_of_its_options_is_explained(
 
 
 def test_exit_codes_are_those_of_the_command_line() -> None:
-    from rag_assets.cli import failing
+    from rag_assets.cli import options
 
-    codes = {failing.DONE, failing.FAILED, failing.MISUSED, failing.REFUSED}
+    codes = {options.DONE, options.FAILED, options.MISUSED, options.REFUSED}
     assert codes == set(EXIT_CODES)
 
 

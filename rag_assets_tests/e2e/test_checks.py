@@ -145,7 +145,7 @@ def test_a_publication_that_is_not_what_it_says_fails_the_command(
     namespace: Namespace, rag: Rag, statement: str, check: str, words: str
 ) -> None:
     change_catalogue(namespace, statement)
-    ran = rag("--workspace", namespace.workspace.root, "index", "--json")
+    ran = rag("--workspace", namespace.workspace.root, "ingest", "--rehash", "--json")
     assert ran.exit_code == 1
     found = checks_of(ran)
     failed = {name for name, each in found.items() if not each["passed"]}

@@ -151,7 +151,7 @@ def test_a_pointer_that_was_mended_still_knows_the_publications_before(
 ) -> None:
     before = current_folder(namespace.publications, "thesis").name
     truncate(namespace.publications / "current.json")
-    with pytest.raises(DamagedFileError, match=r"pointer is damaged.*rag index"):
+    with pytest.raises(DamagedFileError, match=r"pointer is damaged.*rag ingest"):
         current_folder(namespace.publications, "thesis")
     build(namespace)
     pointer = read_pointer(namespace.publications)
@@ -179,7 +179,7 @@ def test_a_damaged_publication_says_which_folder_to_delete_and_is_built_again(
     expected = published_state(namespace)
     folder = current_folder(namespace.publications, "thesis")
     truncate(folder / "manifest.json")
-    with pytest.raises(DamagedFileError, match=f"Delete the folder {folder.name}.*rag index"):
+    with pytest.raises(DamagedFileError, match=f"Delete the folder {folder.name}.*rag ingest"):
         whole_publication(namespace)
     shutil.rmtree(folder)
     build(namespace)

@@ -117,13 +117,13 @@ def test_each_hostile_sidecar_withholds_its_document_alone(world: Workspace, rag
     assert published == ["good"]
 
 
-@pytest.mark.parametrize("command", ["scan", "status", "health", "doctor"])
+@pytest.mark.parametrize("command", ["parse", "status", "health", "doctor"])
 def test_every_command_names_the_bad_files_and_goes_on(
     world: Workspace, rag: Rag, command: str
 ) -> None:
     ran = rag("--workspace", world.root, command)
     assert isinstance(ran.exception, SystemExit | None), ran.exception
-    assert ran.exit_code == {"scan": 2, "status": 2, "health": 1, "doctor": 1}[command], ran.output
+    assert ran.exit_code == {"parse": 2, "status": 2, "health": 1, "doctor": 1}[command], ran.output
     for name in BAD_NAMESPACES:
         assert name in ran.output
     assert "thesis" in ran.output
@@ -177,7 +177,7 @@ def test_the_sensors_look_on_past_what_cannot_be_read(world: Workspace) -> None:
 def test_a_wrong_config_names_itself_and_changes_nothing(tmp_path: Path, rag: Rag) -> None:
     workspace = make_workspace(tmp_path / "library", {}, SETTINGS)
     (workspace.root / "config.yaml").write_text("{" * 100_000, encoding="utf-8")
-    for command in ("ingest", "scan", "status"):
+    for command in ("ingest", "parse", "status"):
         ran = rag("--workspace", workspace.root, command)
         assert ran.exit_code == 2
         assert ran.stderr.startswith(f"error: {workspace.root / 'config.yaml'}, line 1: lists")
@@ -207,7 +207,7 @@ def test_a_kill_in_the_middle_of_namespace_add_leaves_a_workspace_that_works(
     left = [*(fresh.root / "namespaces").glob(f"{TEMPORARY_PREFIX}*")]
     assert bool(left) is not is_declared
     assert fresh.namespace_names == (("law", "thesis") if is_declared else ("thesis",))
-    assert rag("--workspace", fresh.root, "scan").exit_code == 0
+    assert rag("--workspace", fresh.root, "parse").exit_code == 0
     if not is_declared:
         added = rag("--workspace", fresh.root, "namespace", "add", "law")
         assert added.exit_code == 0, added.output
@@ -220,7 +220,7 @@ def test_a_namespace_that_could_not_be_read_is_not_written(tmp_path: Path, rag: 
     )
     assert ran.exit_code == 2, ran.output
     assert workspace.namespace_names == ("thesis",)
-    assert rag("--workspace", workspace.root, "scan").exit_code == 0
+    assert rag("--workspace", workspace.root, "parse").exit_code == 0
 
 
 def test_a_meta_set_that_fails_leaves_no_line_in_the_journal(tmp_path: Path, rag: Rag) -> None:

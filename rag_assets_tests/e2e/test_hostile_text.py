@@ -165,7 +165,7 @@ def test_what_the_terminal_shows_cannot_act(library: Workspace) -> None:
     for command in (
         ("documents",), ("status",), ("health",), ("trace", "evidence_pack_v001#1"),
         ("chunks", path), ("parse", "show", path), ("sql", "SELECT * FROM documents"),
-        ("chunks", f"{path}-is-not-there"), ("query", "???\x1b[31m"), ("briefs",),
+        ("preview", f"{path}-is-not-there"), ("query", "???\x1b[31m"), ("parse",),
     ):  # fmt: skip
         call(library, *command)
     for name in ("health_report.md", "parse_quality_report.md", "instruction_brief.md"):

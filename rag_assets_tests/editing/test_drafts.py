@@ -235,8 +235,12 @@ def test_an_edit_of_the_passage_itself_makes_a_conflict_that_waits(namespace: Na
     warnings = [w for o in built.stages["chunk_edits"].values() for w in o.warnings]
     assert len(warnings) == 1
     assert "roofs: 1 edit could not be applied" in warnings[0]
-    command = ["--workspace", str(namespace.workspace.root), "draft", "create", "roofs"]
+    edit = ["edit", "roofs", "disable", "0"]
+    command = ["--workspace", str(namespace.workspace.root), "draft", *edit]
     assert "1 edit waits: `rag draft show roofs`" in CliRunner().invoke(build_cli(), command).stderr
+    assert (
+        CliRunner().invoke(build_cli(), [*command[:3], "edit", "roofs", "discard"]).exit_code == 0
+    )
     # The old text comes back: so does the edit.
     put(namespace.workspace, "evidence/roofs.md", ROOFS)
     build(namespace)

@@ -48,7 +48,7 @@ NOT_IMPORTED = (
 )
 ASKING = """
 import json, sys
-import rag_assets.cli.questions
+import rag_assets.cli.asking
 from rag_assets.evidence import ask
 from rag_assets.workspace import Workspace
 assert ask(Workspace.find(), "How much cooler are sedum roofs?").pack.items

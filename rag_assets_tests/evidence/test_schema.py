@@ -5,10 +5,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 from jsonschema import Draft202012Validator
 
-from rag_assets.cli.main import build_cli
 from rag_assets.evidence import (
     EvidencePack,
     Question,
@@ -32,7 +30,7 @@ def pack(library: Workspace) -> EvidencePack:
 
 
 def test_published_schema_is_that_of_the_types() -> None:
-    """`rag query --json-schema > docs/schemas/evidence_pack.schema.json` writes it."""
+    """docs/schemas/evidence_pack.schema.json is made of the types."""
     assert json.loads(PUBLISHED.read_text(encoding="utf-8")) == pack_schema()
 
 
@@ -80,12 +78,3 @@ def test_every_field_of_the_issue_is_required_of_an_item() -> None:
 def test_changed_pack_is_not_read(pack: EvidencePack, change: dict[str, Any], message: str) -> None:
     with pytest.raises(DamagedFileError, match=message):
         pack_from_json({**pack_to_json(pack), **change})
-
-
-def test_command_prints_the_schema_and_asks_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)  # where there is no workspace
-    done = CliRunner().invoke(build_cli(), ["query", "--json-schema"])
-    assert done.exit_code == 0
-    assert json.loads(done.output) == pack_schema()

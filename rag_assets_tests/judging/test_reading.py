@@ -1,7 +1,6 @@
 """Scorer `llm`: what a model may answer, and what the program makes of it."""
 
 import math
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -24,7 +23,6 @@ from rag_assets.llm import (
     ChatModel,
     ChatRequest,
     Completion,
-    Piece,
     ScriptedModel,
     TokenLogprob,
     Usage,
@@ -71,9 +69,6 @@ class LocalScript:
         return Completion(
             "Yes" if share > 0.5 else "No", "length", Usage(1, 1), "script", logprobs=(tokens,)
         )
-
-    def stream(self, request: ChatRequest, budget: Budget | None = None) -> Iterator[Piece]:
-        yield Piece("", self.complete(request, budget))
 
 
 def judge(chat: ChatModel, claim: Any = CLAIM) -> Any:

@@ -1,7 +1,7 @@
 """Runs of a made-up laboratory: a shelf of passages, models that answer from a list."""
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 from rag_assets.agents import Limits
@@ -14,7 +14,7 @@ from rag_assets.lab.tools import LabLibrary
 from rag_assets.lab.trace import Observed, Source, TraceWriter
 from rag_assets.lab.weighing import ScorerWeigh
 from rag_assets.lab.worlds import LabWorld, LiveLab
-from rag_assets.llm import Budget, ChatRequest, Completion, Piece, Usage
+from rag_assets.llm import Budget, ChatRequest, Completion, Usage
 from rag_assets.model import LanguageModelError, UsageError, hash_text
 
 SHELF = {
@@ -102,9 +102,6 @@ class ListModel:
             budget.limit_call(usage.prompt_tokens, 1, float("inf"))
             budget.spend(usage.total)
         return Completion(text, "stop", usage, "demo")
-
-    def stream(self, request: ChatRequest, budget: Budget | None = None) -> Iterator[Piece]:
-        raise NotImplementedError("runs are not streamed")
 
 
 def plan(*steps: dict[str, Any], thought: str = "Because.") -> dict[str, Any]:

@@ -21,8 +21,7 @@ from rag_assets.llm import (
     with_local_reader,
 )
 from rag_assets.llm.contract import request_key
-from rag_assets.llm.local import LocalModel
-from rag_assets.llm.local_server import _server
+from rag_assets.llm.local import LocalModel, _server
 from rag_assets.local_models import KeptModel, add_from_path
 from rag_assets.local_models.cache import write_card
 from rag_assets.model import BudgetError, ConfigurationError, LanguageModelError

@@ -1,17 +1,16 @@
 """A service that speaks chat completions, as it works and as it fails."""
 
-import json
 import math
 from typing import Any
 
 import pytest
 from pydantic import BaseModel, ConfigDict, SecretStr
 
-from rag_assets.llm import Budget, Message, Tool, complete_as, serve_script
-from rag_assets.llm.contract import ChatRequest
+from rag_assets.llm import Budget, complete_as
 from rag_assets.llm.openai_compatible import OpenAiCompatibleModel
 from rag_assets.model import AnswerError, BudgetError, ConfigurationError, LanguageModelError
 from rag_assets_tests.llm.models import ask, script_of, settings_for
+from rag_assets_tests.llm.server import Fault, serve_script
 
 KEY = "sk-not-for-anyone"
 
@@ -46,9 +45,9 @@ def test_probabilities_of_tokens_come_where_they_are_asked_for() -> None:
 
 
 @pytest.mark.parametrize("fault", [429, 500, 503, "truncated", "not_json"])
-def test_passing_trouble_is_tried_again(fault: int | str) -> None:
-    script = script_of({"answer": "here", "faults": [fault, fault]})
-    with serve_script(script) as server:
+def test_passing_trouble_is_tried_again(fault: Fault) -> None:
+    script = script_of({"answer": "here"})
+    with serve_script(script, faults=[fault, fault]) as server:
         completion = model_at(server.base_url, attempts=3).complete(ask("?"))
     assert completion.text == "here"
     assert completion.attempts == 3
@@ -56,15 +55,13 @@ def test_passing_trouble_is_tried_again(fault: int | str) -> None:
 
 
 def test_slow_answer_is_given_up_and_asked_again() -> None:
-    script = script_of({"answer": "here", "faults": ["slow"]}, slow_seconds=60)
-    with serve_script(script) as server:
+    with serve_script(script_of({"answer": "here"}), faults=["slow"]) as server:
         completion = model_at(server.base_url, timeout_seconds=0.5).complete(ask("?"))
     assert completion.attempts == 2
 
 
 def test_trouble_that_stays_names_place_and_settings() -> None:
-    script = script_of({"answer": "here", "faults": [500] * 9})
-    with serve_script(script) as server:
+    with serve_script(script_of({"answer": "here"}), faults=[500] * 9) as server:
         with pytest.raises(LanguageModelError, match=r"failed 2 times.*HTTP 500.*'llm'"):
             model_at(server.base_url, attempts=2).complete(ask("?"))
         assert len(server.requests) == 2
@@ -118,56 +115,6 @@ def test_password_in_the_address_is_refused_without_showing_it() -> None:
     assert KEY not in str(caught.value)
 
 
-def test_stream_yields_what_complete_returns() -> None:
-    script = script_of({"answer": "one two\nthree", "faults": [429]})
-    with serve_script(script) as server:
-        model = model_at(server.base_url)
-        pieces = list(model.stream(ask("?")))
-        whole = model.complete(ask("?"))
-    assert [piece.text for piece in pieces] == ["one ", "two\n", "three", ""]
-    last = pieces[-1].completion
-    assert last is not None
-    assert (last.text, last.usage, last.attempts) == (whole.text, whole.usage, 2)
-
-
-def test_broken_stream_is_an_error_that_says_how_far_it_came() -> None:
-    script = script_of({"answer": "one two three four", "faults": ["truncated"]})
-    with serve_script(script) as server:
-        stream = model_at(server.base_url).stream(ask("?"))
-        assert next(stream).text == "one "
-        with pytest.raises(LanguageModelError, match="broke off after 8 characters"):
-            list(stream)
-
-
-def test_tool_calls_come_back_whole_and_streamed_and_can_be_answered() -> None:
-    search = Tool("search", "Search passages.", {"type": "object", "properties": {}})
-    script = script_of(
-        {"role": "tool", "when": "bitumen", "answer": "Cooler than bitumen."},
-        {"role": "user", "tool_calls": [{"name": "search", "arguments": {"query": "绿色屋顶"}}]},
-    )
-    with serve_script(script) as server:
-        model = model_at(server.base_url)
-        request = ask("How cool?", tools=(search,))
-        first = model.complete(request)
-        streamed = list(model.stream(request))[-1].completion
-        (call,) = first.tool_calls
-        answered = ChatRequest(
-            (
-                *request.messages,
-                Message("assistant", tool_calls=first.tool_calls),
-                Message("tool", "bitumen was hot", tool_call_id=call.id),
-            ),
-            tools=(search,),
-        )
-        last = model.complete(answered)
-    assert first.finish_reason == "tool_calls"
-    assert json.loads(call.arguments) == {"query": "绿色屋顶"}
-    assert streamed is not None
-    assert streamed.tool_calls == first.tool_calls
-    assert last.text == "Cooler than bitumen."
-    assert server.requests[0]["tools"][0]["function"]["name"] == "search"
-
-
 class Verdict(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
@@ -200,16 +147,13 @@ def test_budget_of_tokens_limits_the_answer_then_the_task() -> None:
         assert server.requests[0]["max_tokens"] < 130
 
 
-def test_budget_of_time_ends_a_task_between_two_calls_and_inside_a_stream() -> None:
+def test_budget_of_time_ends_a_task_between_two_calls() -> None:
     now = [0.0]
     with serve_script(script_of({"answer": "one two three"})) as server:
         model = model_at(server.base_url)
         budget = Budget(seconds=10, clock=lambda: now[0])
-        stream = model.stream(ask("?"), budget)
-        next(stream)
+        model.complete(ask("?"), budget)
         now[0] = 11.0
         with pytest.raises(BudgetError, match="10 seconds"):
-            list(stream)
-        with pytest.raises(BudgetError):
             model.complete(ask("?"), budget)
         assert len(server.requests) == 1

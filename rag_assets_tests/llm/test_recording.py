@@ -1,61 +1,39 @@
-"""Every call is kept and can be replayed without the model."""
+"""Every call is kept, and an equal request is not asked again."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from rag_assets.llm import (
     Recorder,
-    RecordingModel,
     RememberingModel,
-    ReplayingModel,
-    RulesModel,
     ScriptedModel,
     load_chat_model,
     open_chat_model,
-    serve_script,
+    request_key,
 )
 from rag_assets.llm.contract import request_to_json
-from rag_assets.model import ConfigurationError, LanguageModelError, RecordingError
+from rag_assets.model import ConfigurationError, LanguageModelError
 from rag_assets.workspace.creating import create_workspace
-from rag_assets_tests.llm.models import ask, script_of, settings_for
+from rag_assets_tests.llm.models import RulesModel, ask, script_of, settings_for
+from rag_assets_tests.llm.server import serve_script
 
 
 def test_kind_none_loads_nothing() -> None:
     assert load_chat_model(settings_for(kind="none")) is None
 
 
-def test_replay_answers_as_the_model_did_and_says_what_is_missing(tmp_path: Path) -> None:
-    recorder = Recorder(tmp_path / "llm")
-    scripted = ScriptedModel(script_of({"when": "roof", "answer": "cool"}))
-    asked = RecordingModel(scripted, recorder)
-    first = asked.complete(ask("a roof?"))
-    replay = ReplayingModel(recorder, asked.name)
-    assert replay.complete(ask("a roof?")) == first
-    assert [piece.text for piece in replay.stream(ask("a roof?"))] == ["cool", ""]
-    with pytest.raises(RecordingError, match=r"'a street\?'.*task 'judge'"):
-        replay.complete(ask("a street?", task="judge"))
-
-
-def test_answers_that_changed_are_replayed_in_their_order(tmp_path: Path) -> None:
-    recorder = Recorder(tmp_path)
-    answers = iter(["first", "second"])
-    asked = RecordingModel(RulesModel("r", lambda _: next(answers)), recorder)
-    for _ in range(2):
-        asked.complete(ask("?"))
-    replay = ReplayingModel(recorder, asked.name)
-    said = [replay.complete(ask("?")).text for _ in range(3)]
-    assert said == ["first", "second", "second"]
-
-
-def test_probabilities_are_recorded_and_replayed(tmp_path: Path) -> None:
-    recorder = Recorder(tmp_path)
+def test_probabilities_are_kept_and_remembered(tmp_path: Path) -> None:
     script = script_of({"answer": "Yes", "probabilities": {"Yes": 0.8, "No": 0.2}})
-    asked = RecordingModel(ScriptedModel(script), recorder)
+    asked = RememberingModel(ScriptedModel(script), Recorder(tmp_path))
     first = asked.complete(ask("?", top_logprobs=2))
     assert len(first.logprobs[0]) == 2
-    assert ReplayingModel(recorder, asked.name).complete(ask("?", top_logprobs=2)) == first
+    assert asked.complete(ask("?", top_logprobs=2)) == first
+
+
+def test_key_of_a_request_is_that_of_earlier_versions() -> None:
+    key = request_key("scripted:demo", ask("how hot?", task="try", temperature=0.0))
+    assert key == "597491f1250fed8e8e6bb01ad6771150363f18dced44eacbf0545198e56b0f51"
 
 
 def test_requests_without_probabilities_keep_their_keys() -> None:
@@ -81,28 +59,15 @@ def test_another_model_under_the_same_name_is_asked_anew(tmp_path: Path) -> None
     assert asked.complete(ask("?")).text == "new"
 
 
-def test_failure_is_kept_and_not_replayed(tmp_path: Path) -> None:
+def test_failure_is_kept_and_not_remembered(tmp_path: Path) -> None:
     recorder = Recorder(tmp_path)
-    asked = RecordingModel(ScriptedModel(script_of()), recorder)
-    with pytest.raises(LanguageModelError):
-        asked.complete(ask("?"))
-    (call,) = recorder.calls()
-    assert call["completion"] is None
-    assert "has no answer" in call["error"]
-    with pytest.raises(RecordingError):
-        ReplayingModel(recorder, asked.name).complete(ask("?"))
-
-
-def test_left_stream_keeps_what_had_come(tmp_path: Path) -> None:
-    recorder = Recorder(tmp_path)
-    asked = RecordingModel(ScriptedModel(script_of({"answer": "one two three"})), recorder)
-    stream = asked.stream(ask("?"))
-    assert isinstance(stream, Iterator)
-    next(stream)
-    stream.close()  # type: ignore[attr-defined]
-    (call,) = recorder.calls()
-    assert (call["completion"], call["partial"]) == (None, "one ")
-    assert "left before its end" in call["error"]
+    asked = RememberingModel(ScriptedModel(script_of()), recorder)
+    for _ in range(2):
+        with pytest.raises(LanguageModelError):
+            asked.complete(ask("?"))
+    first, second = recorder.calls()
+    assert (first["completion"], second["completion"]) == (None, None)
+    assert "has no answer" in first["error"]
 
 
 def test_workspace_model_reads_its_key_from_dotenv_and_never_records_it(

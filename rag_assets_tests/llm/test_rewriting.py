@@ -2,9 +2,10 @@
 
 import pytest
 
-from rag_assets.llm import RulesModel, load_prompt, rewrite_question
+from rag_assets.llm import load_prompt, rewrite_question
 from rag_assets.llm.contract import ChatRequest
 from rag_assets.model import AnswerError
+from rag_assets_tests.llm.models import RulesModel
 
 
 def saying(answer: str) -> RulesModel:

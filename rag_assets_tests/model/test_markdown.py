@@ -226,7 +226,7 @@ def test_a_sentence_of_ours_has_code_spans_and_nothing_else(parts: list[str]) ->
 
 
 def test_code_spans_of_our_sentences_stay() -> None:
-    assert escape_prose("Run `rag index` on `a_b`; *not* ![x](y).") == (
-        "Run `rag index` on `a_b`; \\*not\\* ![x\\](y)."
+    assert escape_prose("Run `rag ingest` on `a_b`; *not* ![x](y).") == (
+        "Run `rag ingest` on `a_b`; \\*not\\* ![x\\](y)."
     )
     assert escape_prose("`rag gc` first") == "`rag gc` first"

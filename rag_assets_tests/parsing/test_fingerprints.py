@@ -119,7 +119,7 @@ def test_a_registered_parser_reads_its_media_type(
 
 
 def test_an_unknown_media_type_says_where_the_known_ones_are_listed() -> None:
-    with pytest.raises(ParseFailure, match=r"video/mp4 cannot be read \(`rag parsers`") as without:
+    with pytest.raises(ParseFailure, match=r"video/mp4 cannot be read \(`rag preview`") as without:
         parser_for("video/mp4")
     parser = PngParser()
     register_parser(parser)

@@ -114,7 +114,7 @@ def test_installed_parsers_are_listed_with_their_entry_point() -> None:
     assert line.media_type == "application/x-subrip"
     assert line.extensions == ("srt",)
     assert line.origin == "entry point 'subtitles' (rag_subtitles:SubtitleParser)"
-    shown = CliRunner().invoke(build_cli(), ["parsers"]).output
+    shown = CliRunner().invoke(build_cli(), ["preview"]).output
     assert "application/x-subrip (.srt)" in shown
     assert "text/csv" in shown
 

@@ -50,4 +50,4 @@ def test_binary_named_md_says_that_its_name_is_wrong(settings: ParseSettings) ->
         parse_document(b"\x89PNG\r\n\x1a\n\x00\x00", ParseHints(".md"), settings)
     assert caught.value.reason_code == "unsupported_format"
     assert ".md but holds binary data (image/png)" in caught.value.message
-    assert "rag parsers" in caught.value.message
+    assert "rag preview" in caught.value.message

@@ -173,7 +173,7 @@ def test_missing_or_damaged_file_is_named_with_a_mend(tmp_path: Path, path: Path
     shutil.copy(path, damaged)
     damaged.write_bytes(damaged.read_bytes()[:5000])
     for wrong in (damaged, tmp_path / "missing.duckdb"):
-        with pytest.raises(DamagedFileError, match=rf"{wrong.name}.*rag index"):
+        with pytest.raises(DamagedFileError, match=rf"{wrong.name}.*rag ingest"):
             open_catalogue(wrong).execute("SELECT * FROM chunks")
         with pytest.raises(DamagedFileError, match=wrong.name):
             attach_catalogues({"a": wrong})

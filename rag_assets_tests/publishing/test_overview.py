@@ -44,9 +44,9 @@ def test_an_override_waits_for_the_next_publication_and_for_no_more(tmp_path: Pa
     build(namespace)
     set_metadata(namespace, "a", "title", "On roofs", "as printed")
     state = state_of(namespace)
-    assert state["mend"] == "rag index --namespace thesis"
+    assert state["mend"] == "rag ingest --namespace thesis"
     assert "metadata was overridden" in str(state["stale"])
-    # As `rag index` does: the other stages are left alone.
+    # As `rag ingest` does: the other stages are left alone.
     publish(namespace, embedding_models(namespace.settings.embed), lambda _: None)
     assert state_of(namespace)["stale"] == []
 

@@ -269,7 +269,7 @@ def test_truncated_file_is_damage_with_a_mend(tmp_path: Path, part: str) -> None
     SearchTable(tmp_path).search_text("carbon", 1)
     for file in (tmp_path / TABLE_NAME).glob(part):
         file.write_bytes(file.read_bytes()[:20])
-    with pytest.raises(DamagedFileError, match="rag index"):
+    with pytest.raises(DamagedFileError, match="rag ingest"):
         check_search_table(tmp_path, 8)
 
 

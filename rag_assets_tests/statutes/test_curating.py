@@ -1,4 +1,4 @@
-"""`rag law curate` and the asset `law_curation`, over a namespace."""
+"""`rag law check` and the asset `law_curation`, over a namespace."""
 
 import json
 from datetime import date
@@ -65,13 +65,13 @@ def test_a_namespace_is_looked_through_and_nothing_is_changed(namespace: Namespa
 
 
 def test_the_command_prints_a_table_by_kind_and_json(namespace: Namespace) -> None:
-    ran = asked(namespace, "curate")
+    ran = asked(namespace, "check")
     assert ran.exit_code == 0
     assert "thesis: 4 of 5 files to look at" in ran.stdout
     assert "     2  empty or stub\n" in ran.stdout
     assert "raw/evidence/甲/甲市供热条例.md:14\n" in ran.stdout
     assert "beside: raw/evidence/乙/甲市养犬条例.md" in ran.stdout
-    ran = asked(namespace, "curate", "--json", "--as-of", "2020-01-01")
+    ran = asked(namespace, "check", "--json", "--as-of", "2020-01-01")
     (found,) = json.loads(ran.stdout)
     assert found["as_of"] == "2020-01-01"
     assert found["counts"]["broken structure"] == {"article-missing": 1, "article-out-of-order": 1}
@@ -85,13 +85,13 @@ def test_the_first_of_a_rule_are_printed_and_all_where_asked(tmp_path: Path) -> 
     with pytest.raises(UsageError, match="12 files of raw/ not parsed yet; run `rag parse"):
         curate_namespace(namespace, DAY)
     refresh_parse_reports(namespace, require_inventory(namespace), namespace.partition_keys, print)
-    assert "… and 2 more: --all" in asked(namespace, "curate").stdout
-    assert asked(namespace, "curate", "--all").stdout.count("evidence/") == 12
+    assert "… and 2 more: --all" in asked(namespace, "check").stdout
+    assert asked(namespace, "check", "--all").stdout.count("evidence/") == 12
 
 
 def test_other_namespaces_are_left_alone(tmp_path: Path) -> None:
     workspace = make_workspace(tmp_path / "library", {"evidence/a.md": "# A\n\nText.\n"})
-    ran = asked(workspace.namespace("thesis"), "curate")
+    ran = asked(workspace.namespace("thesis"), "check")
     assert ran.exit_code == 3
     assert "no namespace here is one of laws" in ran.stderr
     graph = build_definitions(workspace).resolve_asset_graph()

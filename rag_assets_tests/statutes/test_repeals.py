@@ -86,7 +86,7 @@ def test_it_is_repealed_from_the_day_of_the_repealing_law(
 
 @pytest.mark.parametrize(
     "command",
-    [("article", "甲乙市犬类办法第二条"), ("cite", ASKED), ("versions", "甲乙市犬类办法")],
+    [("article", "甲乙市犬类办法第二条"), ("article", ASKED), ("versions", "甲乙市犬类办法")],
 )
 def test_commands_print_the_sentence_that_repeals(
     workspace: Workspace, command: tuple[str, ...]

@@ -184,7 +184,7 @@ def test_the_command_prints_the_article_and_its_citation(library: OpenedLibrary)
     assert ran.stdout.startswith("第二条之一 可以教育。")
     assert "[甲乙市养犬条例(2020-05-01) > 第一章 总则 > 第二条之一]" in ran.stdout
     ran = asked(
-        library, "cite", "[甲乙市养犬条例 > 第二条第二项]", "--as-of", "2021-01-01", "--json"
+        library, "article", "[甲乙市养犬条例 > 第二条第二项]", "--as-of", "2021-01-01", "--json"
     )
     found = json.loads(ran.stdout)
     assert found["text"] == "（二）扰民。"
@@ -209,7 +209,7 @@ def test_the_command_wants_an_article(library: OpenedLibrary) -> None:
 def test_the_command_shows_no_law_of_another_name(library: OpenedLibrary) -> None:
     for given in (
         ["article", "养犬条例第二条"],
-        ["cite", "[养犬条例 > 第二条]"],
+        ["article", "[养犬条例 > 第二条]"],
         ["versions", "养犬条例"],
     ):
         ran = asked(library, *given)
@@ -218,7 +218,7 @@ def test_the_command_shows_no_law_of_another_name(library: OpenedLibrary) -> Non
 
 
 def test_the_command_says_what_is_not_there(library: OpenedLibrary) -> None:
-    ran = asked(library, "cite", "[甲乙市养犬条例 > 第九条]")
+    ran = asked(library, "article", "[甲乙市养犬条例 > 第九条]")
     assert ran.exit_code == 3
     assert "nearest" in ran.stderr
 

@@ -85,7 +85,7 @@ def test_damaged_pointer_is_named_and_mended(tmp_path: Path, text: str) -> None:
     (tmp_path / "current.json").write_text(text)
     build_folder(tmp_path, "p-1", fill)
     with pytest.raises(
-        DamagedFileError, match=r"current\.json: the pointer is damaged .*rag index"
+        DamagedFileError, match=r"current\.json: the pointer is damaged .*rag ingest"
     ):
         read_pointer(tmp_path)
     mended = mend_pointer(tmp_path)
@@ -99,14 +99,14 @@ def test_damaged_pointer_is_named_and_mended(tmp_path: Path, text: str) -> None:
 def test_damaged_manifest_is_named_with_its_mend(tmp_path: Path, text: str) -> None:
     publish(tmp_path, "p-1")
     (tmp_path / "p-1" / MANIFEST).write_text(text)
-    with pytest.raises(DamagedFileError, match=r"manifest\.json.*rag index"):
+    with pytest.raises(DamagedFileError, match=r"manifest\.json.*rag ingest"):
         read_manifest(tmp_path / "p-1")
 
 
 def test_publication_that_is_gone_is_an_error_with_its_mend(tmp_path: Path) -> None:
     publish(tmp_path, "p-1")
     (tmp_path / "p-1" / MANIFEST).unlink()
-    with pytest.raises(DamagedFileError, match="rag index --namespace lib"):
+    with pytest.raises(DamagedFileError, match="rag ingest --namespace lib"):
         current_folder(tmp_path, "lib")
 
 

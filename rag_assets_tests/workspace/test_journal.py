@@ -142,7 +142,7 @@ def test_damaged_inventory_is_named_and_rebuilt(workspace: Workspace, namespace:
     data = namespace.inventory.read_bytes()
     for length in (0, 4, len(data) // 2, len(data) - 1):
         namespace.inventory.write_bytes(data[:length])
-        with pytest.raises(DamagedFileError, match=r"lib\.parquet.*rag scan"):
+        with pytest.raises(DamagedFileError, match=r"lib\.parquet.*rag ingest"):
             read_inventory(namespace)
         said: list[str] = []
         outcome = take_inventory(namespace, notify=said.append)

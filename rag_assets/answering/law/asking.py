@@ -1,42 +1,53 @@
 """Ask statutes a question: whole articles are found, what is said of them is checked."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, replace
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from datetime import date
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rag_assets.agents import (
-    AgentJob,
-    LiveWorld,
-    ModelPolicy,
     RecordedJudge,
     ScorerJudge,
-    Toolset,
     Trace,
-    replay_agent,
-    run_agent,
 )
+from rag_assets.agents.loop import Watch, unwatched
 from rag_assets.agents.statements import CHECKING_VERSION, StatementJudge, VerbatimJudge
 from rag_assets.agents.trace import Limits
-from rag_assets.agents.worlds import Watch, unwatched
-from rag_assets.answering.asking import SINGLE_STEPS, citable_filters, reader_of
+from rag_assets.answering.asking import Profile, citable_filters, published, reader_of
 from rag_assets.answering.law.checking import LAW_CHECKING_VERSION, check_law
-from rag_assets.answering.law.notices import law_notices
-from rag_assets.answering.law.record import LAYOUT_VERSION, LawAnswer, LawSource
-from rag_assets.answering.law.rules import QUOTES_NAME, first_search, law_rules, quote_articles
-from rag_assets.answering.law.tools import LawSearch, law_tools
-from rag_assets.answering.record import AnswerReader, Mode
-from rag_assets.answering.sound import require_sound_parts
-from rag_assets.llm import Budget, ChatModel, load_prompt
+from rag_assets.answering.law.record import (
+    LAYOUT_VERSION,
+    LawAnswer,
+    LawSource,
+    write_law_answer,
+)
+from rag_assets.answering.law.rendering import law_notices, render_law_answer
+from rag_assets.answering.law.tools import (
+    QUOTES_NAME,
+    LawSearch,
+    first_search,
+    law_rules,
+    law_tools,
+    quote_articles,
+)
+from rag_assets.answering.record import AnswerReader, Mode, require_sound_parts
+from rag_assets.answering.storing import (
+    PolicyChoice,
+    limits_of,
+    open_answer_scorer,
+    open_answering_model,
+    store_answer,
+)
+from rag_assets.llm import ChatModel
 from rag_assets.model import DamagedFileError, hash_fields, is_chinese, require_question
 from rag_assets.parsing import read_parsed
-from rag_assets.publishing import build_id_of
 from rag_assets.publishing.content_words import coverage
-from rag_assets.retrieval import Publications
+from rag_assets.retrieval import Asked, Publications, Retriever, workspace_of
 
 if TYPE_CHECKING:
     from rag_assets.judging import Scorer
-    from rag_assets.retrieval import Retriever
 
 # Counts as code: raise it when the same publications answer otherwise.
 LAW_ANSWERING_VERSION = 2
@@ -90,19 +101,12 @@ def answer_statutes(
     shelf = LawShelf(Publications(retriever.workspace, readers), day)
     shelf.require_statutes()
     search = LawSearch(retriever, shelf, day, citable_filters(()))
-    policy = None
-    if model is not None:
-        policy = ModelPolicy.of(model, load_prompt(PROMPT), _tools(asked))
-    budget = Budget(limits.tokens, limits.seconds, clock=clock)
-    world = LiveWorld(law_tools(), search, model, budget, watch)
-    trace = run_agent(_job(asked, limits, policy), world)
+    trace = _profile(asked).run(search, limits, model, clock, watch)
     _require_printed(retriever, trace)
     sources = _by_alias(search, trace)
     reader = reader_of(scorer, is_quoted=_is_quoted(trace))
     judge = VerbatimJudge() if _is_quoted(trace) else ScorerJudge(scorer)
-    publications = {name: str(m["publication"]) for name, m in retriever.manifests.items()}
-    builds = {name: build_id_of(m) for name, m in retriever.manifests.items()}
-    return _answer(asked, trace, sources, judge, reader, publications, builds)
+    return _answer(asked, trace, sources, judge, reader, *published(retriever))
 
 
 def replay_law_answer(answer: LawAnswer) -> LawAnswer:
@@ -117,37 +121,18 @@ def replay_law_answer(answer: LawAnswer) -> LawAnswer:
     dropped = [point.statement for point in answer.dropped]
     require_sound_parts(answer.trace.passages, kept, dropped)
     asked = LawQuestion(answer.question, answer.as_of, answer.namespaces, answer.mode)
-    described = dict(answer.trace.policy)
-    policy = None
-    name = str(described.pop("name"))
-    if name != QUOTES_NAME:
-        policy = ModelPolicy(name, described, load_prompt(PROMPT), _tools(asked))
-    trace = replay_agent(_job(asked, answer.trace.limits, policy), answer.trace)
+    trace = _profile(asked).replay(answer.trace)
     return _answer(
         asked, trace, dict(answer.sources), RecordedJudge((*kept, *dropped)), answer.reader,
         dict(answer.publications), dict(answer.build_ids),
     )  # fmt: skip
 
 
-def _job(asked: LawQuestion, limits: Limits, policy: ModelPolicy | None) -> AgentJob:
-    rules = law_rules()
-    if asked.mode == "single":
-        limits = replace(limits, steps=SINGLE_STEPS)
-    return AgentJob(
-        question=asked.question,
-        brief=f"Wordings have to hold on {asked.as_of}.",
-        tools=_tools(asked),
-        policy=policy or rules,
-        limits=limits,
-        finisher=quote_articles,
-        finisher_name=QUOTES_NAME,
-        fallback=None if policy is None else rules,
-        opening=(first_search(asked.question),),
-    )
-
-
-def _tools(asked: LawQuestion) -> Toolset[LawSearch]:
-    return law_tools(only_finish=asked.mode == "single")
+def _profile(asked: LawQuestion) -> Profile:
+    return Profile(
+        asked.question, asked.mode, PROMPT, law_tools, law_rules(), quote_articles, QUOTES_NAME,
+        f"Wordings have to hold on {asked.as_of}.", (first_search(asked.question),),
+    )  # fmt: skip
 
 
 def _is_quoted(trace: Trace) -> bool:
@@ -234,3 +219,60 @@ def _share_of_words(question: str, trace: Trace) -> float | None:
     chinese = is_chinese(question)
     own = [one.text for one in trace.passages.values() if is_chinese(one.text) == chinese]
     return round(coverage(question, "\n".join(own)), 6) if own else None
+
+
+LAW_STEM = "law_answer"
+
+
+@dataclass(frozen=True, slots=True)
+class LawOutcome:
+    """An answer and where it lies. `is_new` is False where the same one stood there already."""
+
+    answer: LawAnswer = field(repr=False)
+    markdown: Path
+    json: Path
+    is_new: bool
+
+
+def ask_statutes(
+    asked: Asked,
+    question: str,
+    as_of: date,
+    *,
+    clock: Callable[[], float] = time.monotonic,
+    namespaces: Sequence[str] = (),
+    mode: Mode = "agent",
+    policy: PolicyChoice | None = None,
+    notify: Callable[[str], None] = lambda sentence: None,
+    watch: Watch = unwatched,
+) -> LawOutcome:
+    """Answer a question by the statutes of a workspace as `rag ask --law` does; store the answer.
+
+    Args:
+        asked: a workspace, or a library that is open already.
+        as_of: the day on which wordings have to hold.
+        clock: seconds from any beginning.
+        namespaces: that are searched; all without.
+        mode: `single` searches once; always so with `answer.agentic: false`.
+        policy: who searches and writes; None for `answer.policy`.
+        notify: is told what a person should know while it works.
+        watch: is told each search and each call of the model, before it is made.
+
+    Raises:
+        UsageError: no text, an unknown namespace, none that holds a statute.
+        PublicationError: none of the namespaces has a publication.
+        ConfigurationError: a model is wanted and none is named, or it cannot be opened.
+    """
+    workspace = workspace_of(asked)
+    settings = workspace.settings.answer
+    model = open_answering_model(workspace, policy or settings.policy)
+    chosen: Mode = mode if settings.agentic else "single"
+    with Retriever(asked, namespaces) as retriever:
+        answer = answer_statutes(
+            retriever, LawQuestion(question, str(as_of), tuple(namespaces), chosen),
+            limits_of(settings), model=model, scorer=open_answer_scorer(workspace), clock=clock,
+            watch=watch,
+        )  # fmt: skip
+    texts = {".md": render_law_answer(answer), ".json": write_law_answer(answer)}
+    what = f"answer about law to '{question}'"
+    return LawOutcome(answer, *store_answer(workspace, LAW_STEM, texts, what, notify))

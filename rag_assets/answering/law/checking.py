@@ -1,5 +1,6 @@
 """What of an answer about law may be said: every statement by an article that says it, in force."""
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -11,10 +12,155 @@ from rag_assets.agents.statements import (
     check_sentences,
     read_statements,
 )
-from rag_assets.answering.law.citing import FoundArticles, Resolved, take_citations
-from rag_assets.answering.law.precedence import find_precedence
-from rag_assets.answering.law.record import LawConflict, LawPoint, LawSource
+from rag_assets.answering.law.record import LawConflict, LawPoint, LawSource, Precedence
+from rag_assets.law import Clause, find_clauses, is_name_of, own_name, pick_clause
+from rag_assets.law.citing import StatuteCitation, is_below, read_citation, write_citation
+from rag_assets.law.metadata import LawLevel
+from rag_assets.model import UsageError
 from rag_assets.retrieval.statutes import dropped_limit, exceptions_of, excepts, misplaced_lead
+
+# Lower prevails. Local regulations and rules of departments have no order between them, and an
+# interpretation explains laws: it yields to them and has no order with regulations.
+_RANK = {
+    LawLevel.CONSTITUTION: 0,
+    LawLevel.LAW: 1,
+    LawLevel.ADMINISTRATIVE: 2,
+    LawLevel.LOCAL: 3,
+    LawLevel.DEPARTMENT: 3,
+}
+
+
+def is_same_law(first: LawSource, second: LawSource) -> bool:
+    """Say whether two articles are of wordings of one law."""
+    return own_name(first.law) == own_name(second.law)
+
+
+def find_precedence(first: LawSource, second: LawSource) -> tuple[Precedence, bool]:
+    """Return by what one of two provisions prevails, and whether it is the first.
+
+    Of one law the wording in force prevails, else the newer one. Of two laws the higher rank, and
+    within one rank the newer. Whether one is special to the other is not looked at. Where nothing
+    tells, `undecided`, and True.
+    """
+    if is_same_law(first, second):
+        standing = (first.standing == "in_force") - (second.standing == "in_force")
+        if standing:
+            return "wording", standing > 0
+        return _by_day(first, second, "wording")
+    order = _order(first.level, second.level)
+    if order is None:
+        return "undecided", True
+    return ("rank", order < 0) if order else _by_day(first, second, "date")
+
+
+def _order(first: LawLevel | None, second: LawLevel | None) -> int | None:
+    """Return below 0 where the first rank is higher, 0 for one rank, None where nothing tells."""
+    if first is None or second is None:
+        return None
+    if first == second:
+        return 0
+    if LawLevel.INTERPRETATION in {first, second}:
+        other = second if first == LawLevel.INTERPRETATION else first
+        if _RANK[other] > _RANK[LawLevel.LAW]:
+            return None
+        return -1 if other == first else 1
+    return (_RANK[first] - _RANK[second]) or None
+
+
+def _by_day(first: LawSource, second: LawSource, by: Precedence) -> tuple[Precedence, bool]:
+    if not (first.version_date and second.version_date):
+        return "undecided", True
+    if first.version_date == second.version_date:
+        return "undecided", True
+    return by, first.version_date > second.version_date
+
+
+_ALIAS = re.compile(r"[\[【]?\s*(C\d+)\s*[\]】]?")
+_INLINE = re.compile(r"\s*(?P<cited>[\[【［][^\[\]【】［］\n]*[>＞›][^\[\]【】［］\n]*[\]】］])")
+
+
+@dataclass(frozen=True, slots=True)
+class Resolved:
+    """The article that a citation names.
+
+    Args:
+        shown: its citation, with the clause where one is named.
+        spans: where the clause stands in the article's text; None for the whole article.
+    """
+
+    alias: str
+    shown: str
+    spans: tuple[tuple[int, int], ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FoundArticles:
+    """The articles that an answer may cite."""
+
+    sources: Mapping[str, LawSource]
+    passages: Mapping[str, Passage]
+
+    def resolve(self, written: str) -> Resolved | str:
+        """Return what a citation names, or why it names nothing that was found.
+
+        The title must be the law's own, with or without the country; levels of the path, the day
+        of the wording and the clause must fit where they are given. Without a day the wording in
+        force is meant.
+        """
+        alias = _ALIAS.fullmatch(written.strip())
+        if alias is not None:
+            source = self.sources.get(alias[1])
+            if source is None:
+                return f"{alias[1]} is none of the articles that were found."
+            return Resolved(source.alias, source.citation)
+        try:
+            asked = read_citation(written)
+        except UsageError:
+            return f"'{written}' is no citation of the form [law > chapter > article]."
+        fitting = [one for one in self.sources.values() if _fits(one, asked)]
+        if len(fitting) > 1:
+            fitting = [one for one in fitting if one.standing == "in_force"]
+        if len(fitting) != 1:
+            found = "several" if fitting else "none"
+            return f"It cites {written}, which is {found} of the articles that were found."
+        return self._clause(fitting[0], asked, written)
+
+    def _clause(self, source: LawSource, asked: StatuteCitation, written: str) -> Resolved | str:
+        if asked.paragraph is None and asked.item is None:
+            return Resolved(source.alias, source.citation)
+        clauses = find_clauses(self.passages[source.alias].text)
+        picked = pick_clause(clauses, asked.paragraph, asked.item)
+        if picked is None:
+            return f"It cites {written}: {source.article} has no such paragraph or item."
+        own = read_citation(source.citation)
+        shown = write_citation(
+            source.law, source.path, source.article, picked.shown, own.version or ""
+        )
+        return Resolved(source.alias, shown, tuple(_spans(picked, clauses)))
+
+
+def take_citations(text: str) -> tuple[str, tuple[str, ...]]:
+    """Return a text without the citations `[law > … > article]` in it, and these."""
+    found = tuple(match["cited"] for match in _INLINE.finditer(text))
+    return _INLINE.sub("", text), found
+
+
+def _fits(source: LawSource, asked: StatuteCitation) -> bool:
+    return (
+        is_name_of(asked.law, source.law)
+        and source.key == asked.key
+        and asked.version in {None, source.version_date}
+        and is_below(source.path, asked.path)
+    )
+
+
+def _spans(picked: Clause, clauses: list[Clause]) -> list[tuple[int, int]]:
+    """Return where a clause stands: an item with the words that lead to it, a whole paragraph."""
+    own = [one for one in clauses if one.paragraph == picked.paragraph]
+    if picked.item is None:
+        return [(one.start, one.end) for one in own]
+    return [(one.start, one.end) for one in own if one.item in {None, picked.item}]
+
 
 # Counts as code: raise it when the same answer over the same articles comes to another list.
 LAW_CHECKING_VERSION = 2

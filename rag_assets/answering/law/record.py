@@ -6,13 +6,13 @@ from dataclasses import asdict, dataclass
 from functools import cache
 from typing import Any, Literal
 
-from pydantic import ConfigDict, TypeAdapter, ValidationError
+from pydantic import ConfigDict, TypeAdapter
 
 from rag_assets.agents import CheckedStatement, Trace
 from rag_assets.answering.record import AnswerReader, Mode
 from rag_assets.law.metadata import LawLevel
 from rag_assets.law.versions import Standing
-from rag_assets.model import DamagedFileError
+from rag_assets.storage import restore_json
 
 SCHEMA = "rag-assets/law-answer/1"
 # Of rendering.py: raise it when the same answer is laid out otherwise.
@@ -171,22 +171,8 @@ def law_answer_from_json(data: Mapping[str, Any]) -> LawAnswer:
     Raises:
         DamagedFileError: another schema; a field is missing, unknown or of another type.
     """
-    if data.get("schema") != SCHEMA:
-        raise DamagedFileError(
-            f"this is not an answer of schema {SCHEMA} but {data.get('schema')!r}: another version "
-            "of rag-assets made it. Ask the question again."
-        )
-    try:
-        return _type().validate_python(
-            {key: value for key, value in data.items() if key not in {"schema", "levels"}}
-        )
-    except ValidationError as error:
-        first = error.errors()[0]
-        field = ".".join(str(part) for part in first["loc"])
-        raise DamagedFileError(
-            f"this answer was changed: '{field}': {first['msg'].lower()}. Delete the file and ask "
-            "the question again."
-        ) from error
+    found = {key: value for key, value in data.items() if key != "levels"}
+    return restore_json(_type(), found, "answer", SCHEMA)
 
 
 @cache

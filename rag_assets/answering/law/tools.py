@@ -1,4 +1,4 @@
-"""The tools of an agent that searches statutes. An article is shown whole or not at all."""
+"""The tools of an agent that searches statutes, and the rules that do without a model."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -8,7 +8,16 @@ from typing import Annotated, Any
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from rag_assets.agents import ContextTool, Found, FoundLine, Passage, Toolset
+from rag_assets.agents import (
+    AgentState,
+    ContextTool,
+    Decision,
+    Found,
+    FoundLine,
+    Passage,
+    RulesPolicy,
+    Toolset,
+)
 from rag_assets.answering.law.record import LawSource
 from rag_assets.law.citing import read_citation
 from rag_assets.model import count_of, hash_text
@@ -217,3 +226,39 @@ def _other_wordings(
 def _bare(article: FoundArticle) -> str:
     """Return the text of an article without its number and white space."""
     return "".join(article.text.split()).removeprefix("".join(article.shown.split()))
+
+
+# Counts as code: raise it when the same question is searched or answered otherwise.
+RULES_NAME = "law-1"
+QUOTES_NAME = f"rules:{RULES_NAME}"
+# Articles that are quoted: of more the best are lost among the ranks.
+MOST_ARTICLES = 8
+SEARCH = "law_search"
+
+
+def law_rules() -> RulesPolicy:
+    """Return the rules for a question about law."""
+    return RulesPolicy(RULES_NAME, _decide)
+
+
+def first_search(question: str) -> Decision:
+    """Return the search by which every answer begins."""
+    return Decision(SEARCH, {"query": question, "k": TOP_K}, "The question as it was asked.")
+
+
+def quote_articles(state: AgentState) -> dict[str, Any]:
+    """Return the arguments of `finish`: the first articles that a search found, whole."""
+    found = [alias for alias, passage in state.passages.items() if passage.score > 0]
+    return {
+        "points": [
+            {"text": state.passages[alias].text, "citations": [alias]}
+            for alias in found[:MOST_ARTICLES]
+        ],
+        "conflicts": None,
+    }
+
+
+def _decide(state: AgentState) -> Decision:
+    if not any(step.action == SEARCH for step in state.acted):
+        return first_search(state.question)
+    return Decision("finish", quote_articles(state), "The articles that were found first.")

@@ -7,17 +7,7 @@ that a person has filled, is shown again with what is wrong.
 
 from fastapi import FastAPI
 
-from rag_assets.desk.laboratory import (
-    experience,
-    feedback,
-    history,
-    passages,
-    queue,
-    reports,
-    runs,
-    settings,
-    traces,
-)
+from rag_assets.desk.laboratory import experience, feedback, runs, settings
 from rag_assets.desk.laboratory.shared import OpenLab
 from rag_assets.desk.state import Desk
 
@@ -29,7 +19,9 @@ def add_laboratory(application: FastAPI, desk: Desk) -> None:
     application.state.laboratory = opened = OpenLab(desk)
     desk.at_end.append(opened.close)
     opened.begin()
-    for module in (
-        queue, runs, traces, feedback, reports, history, experience, passages, settings,
+    for router in (
+        runs.queue_router, runs.router, runs.traces_router, feedback.router,
+        feedback.reports_router, feedback.history_router, experience.router,
+        runs.passages_router, settings.router,
     ):  # fmt: skip
-        application.include_router(module.router, prefix="/lab")
+        application.include_router(router, prefix="/lab")

@@ -11,10 +11,11 @@ from rag_assets.answering import answer_scorer
 from rag_assets.answering.law import LawAnswer, LawQuestion, answer_statutes
 from rag_assets.judging import Judgement, PassageText, Scorer, Thresholds
 from rag_assets.judging.facts import choose_sentences, likeliest
-from rag_assets.llm import ChatRequest, RulesModel
+from rag_assets.llm import ChatRequest
 from rag_assets.retrieval import Retriever
 from rag_assets.workspace import Workspace, shipped_settings
 from rag_assets_tests.libraries import HASHING, build, make_workspace
+from rag_assets_tests.llm.models import RulesModel
 
 OLD = """# 甲乙市养犬条例
 

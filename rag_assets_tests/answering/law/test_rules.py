@@ -9,11 +9,11 @@ import pytest
 from click.testing import CliRunner
 
 import rag_assets
+from rag_assets.answering import replay_stored
 from rag_assets.answering.law import (
     law_answer_from_json,
     render_law_answer,
     replay_law_answer,
-    replay_stored_law,
     write_law_answer,
 )
 from rag_assets.cli.main import build_cli
@@ -141,11 +141,11 @@ def test_the_command_prints_stores_and_replays(laws: Workspace) -> None:
     assert data["schema"] == "rag-assets/law-answer/1"
     assert data["as_of"] == DAY
     (stored,) = sorted(laws.outputs.glob("law_answer_v*.md"))
-    assert replay_stored_law(stored).is_same
+    assert replay_stored(stored).is_same
     replayed = CliRunner().invoke(build_cli(), [*root, "replay", str(stored)])
     assert replayed.exit_code == 0, replayed.output
     stored.write_text(stored.read_text("utf-8").replace("二百元", "二十元"), "utf-8")
-    assert not replay_stored_law(stored).is_same
+    assert not replay_stored(stored).is_same
 
 
 def test_options_of_papers_and_of_law_do_not_mix(laws: Workspace) -> None:
@@ -157,7 +157,7 @@ def test_options_of_papers_and_of_law_do_not_mix(laws: Workspace) -> None:
 
 
 def test_from_python(laws: Workspace) -> None:
-    outcome = rag_assets.answer_law(laws, QUESTION, date.fromisoformat(DAY))
+    outcome = rag_assets.ask_law(laws, QUESTION, date.fromisoformat(DAY))
     assert outcome.json.is_file()
     assert NEW_FINE in cited(outcome.answer)
 
@@ -172,6 +172,6 @@ def test_a_library_without_statutes_says_so(tmp_path: Path, ask: Asking) -> None
     workspace = make_workspace(tmp_path, {"evidence/note.md": "Cool roofs."}, HASHING)
     build(workspace.namespace("thesis"))
     with pytest.raises(UsageError, match=r"chunk\.mode: law"):
-        rag_assets.answer_law(workspace, QUESTION, date.fromisoformat(DAY))
+        rag_assets.ask_law(workspace, QUESTION, date.fromisoformat(DAY))
     with Retriever(workspace) as opened:
         assert opened.readers

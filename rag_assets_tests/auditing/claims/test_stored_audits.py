@@ -223,7 +223,7 @@ def test_without_a_publication_there_is_no_audit(tmp_path: Path) -> None:
 
 
 def test_the_published_schema_is_that_of_the_types() -> None:
-    """`rag audit --json-schema > docs/schemas/claim_audit.schema.json` writes it."""
+    """docs/schemas/claim_audit.schema.json is made of the types."""
     published = Path(__file__).parents[3] / "docs/schemas/claim_audit.schema.json"
     assert json.loads(published.read_text(encoding="utf-8")) == audit_schema(ClaimAudit)
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from rag_assets.desk.catalogues import COOKIE, translations
+from rag_assets.desk.rendering import COOKIE, translations
 from rag_assets.lab import queue as working
 from rag_assets.lab.experience import add_note, list_items
 from rag_assets.lab.laboratory import Laboratory, open_laboratory

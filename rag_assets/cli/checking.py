@@ -1,14 +1,16 @@
-"""`rag verify-citations`, `rag audit`, `rag verify`: what a draft, or a sentence, rests on."""
+"""`rag verify-citations`, `audit`, `trace`, `health`: what a draft, or a sentence, rests on."""
 
 from collections.abc import Callable, Mapping
 from datetime import date, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from rag_assets.cli.failing import DONE, FAILED, REFUSED
 from rag_assets.cli.options import (
+    DONE,
+    FAILED,
+    REFUSED,
     as_of_option,
     draft_namespace_option,
     json_option,
@@ -24,36 +26,6 @@ if TYPE_CHECKING:
     from rag_assets.auditing import AuditKind
     from rag_assets.auditing.claims import CounterMode
 
-Command = TypeVar("Command", bound=Callable[..., Any])
-
-
-def _citations() -> "AuditKind[Any]":
-    from rag_assets.auditing import CITATIONS
-
-    return CITATIONS
-
-
-def _claims() -> "AuditKind[Any]":
-    from rag_assets.auditing.storing import CLAIMS
-
-    return CLAIMS
-
-
-def _schema_option(kind: "Callable[[], AuditKind[Any]]", what: str) -> Callable[[Command], Command]:
-    def show(context: click.Context, _: click.Parameter, is_wanted: bool) -> None:
-        if not is_wanted or context.resilient_parsing:
-            return
-        from rag_assets.auditing import audit_schema
-
-        print_json(audit_schema(kind().record))
-        context.exit(DONE)
-
-    return click.option(
-        "--json-schema", is_flag=True, is_eager=True, expose_value=False, callback=show,
-        help=f"Print the JSON Schema that every {what} audit follows.",
-    )  # fmt: skip
-
-
 _draft_argument = click.argument(
     "draft", type=click.Path(path_type=Path, exists=True, dir_okay=False)
 )
@@ -63,22 +35,54 @@ _draft_argument = click.argument(
     "verify-citations",
     help="Check every sentence of DRAFT (Markdown, text, Word) that cites {#doc_uid}, [@key], "
     "\\cite{key} or [law > chapter > article]: does the cited document support it, and where? "
-    "Quotations are compared word for word. Sentences judged before are not judged again. Exit "
-    "code 3 where a citation is unknown, ambiguous or not citable.",
+    "Quotations are compared word for word. Sentences judged before are not judged again. With "
+    "--sentence and --doc one sentence is checked against one document, and nothing is stored but "
+    "the verdict. Exit code 3 where a citation is unknown, ambiguous or not citable.",
 )
-@_draft_argument
+@click.argument(
+    "draft", required=False, type=click.Path(path_type=Path, exists=True, dir_okay=False)
+)
+@click.option("--sentence", metavar="TEXT", help="Check this sentence instead of a draft.")
+@click.option(
+    "--doc", "cited", metavar="UID",
+    help="The document of --sentence, as `rag documents` names it; NAMESPACE:UID where several "
+    "have it.",
+)  # fmt: skip
 @draft_namespace_option
 @as_of_option
 @full_option
 @json_option
-@_schema_option(_citations, "citation")
 def verify_citations(
-    draft: Path, names: tuple[str, ...], as_of: datetime | None, is_full: bool, as_json: bool
-) -> None:
+    draft: Path | None, sentence: str | None, cited: str | None, names: tuple[str, ...],
+    as_of: datetime | None, is_full: bool, as_json: bool,
+) -> None:  # fmt: skip
     """Audit as the asset does; a draft in `drafts/` by a run, one elsewhere recorded without."""
-    _audit(
-        _citations, draft, names, as_of, {}, summarise_citations, is_full=is_full, as_json=as_json
-    )
+    is_whole = (draft is None) != (sentence is None) and (sentence is None) == (cited is None)
+    if not is_whole:
+        raise click.UsageError("give a DRAFT, or --sentence with --doc.")
+    if sentence is not None and cited is not None:
+        from rag_assets.auditing import audit_sentence, audit_to_json
+
+        with shown_progress() as progress:
+            found = audit_sentence(open_workspace(), sentence, cited, on_progress=progress)
+        if as_json:
+            print_json(audit_to_json(found))
+        else:
+            click.echo(summarise_citations(found, is_draft=False))
+        click.get_current_context().exit(REFUSED if found.errors else DONE)
+    from rag_assets.auditing import CITATIONS
+
+    if draft is not None:
+        _audit(
+            CITATIONS,
+            draft,
+            names,
+            as_of,
+            {},
+            summarise_citations,
+            is_full=is_full,
+            as_json=as_json,
+        )
 
 
 @click.command(
@@ -98,7 +102,6 @@ def verify_citations(
 @as_of_option
 @full_option
 @json_option
-@_schema_option(_claims, "claim")
 def audit(
     draft: Path,
     counterevidence: str | None,
@@ -110,13 +113,13 @@ def audit(
     """Audit as the asset does; a draft in `drafts/` by a run, one elsewhere recorded without."""
     mode = cast("CounterMode | None", counterevidence)
     options = {} if mode is None else {"counterevidence": mode}
-    _audit(
-        _claims, draft, names, as_of, options, summarise_claims, is_full=is_full, as_json=as_json
-    )
+    from rag_assets.auditing.storing import CLAIMS
+
+    _audit(CLAIMS, draft, names, as_of, options, summarise_claims, is_full=is_full, as_json=as_json)
 
 
 def _audit(
-    find_kind: "Callable[[], AuditKind[Any]]",
+    kind: "AuditKind[Any]",
     draft: Path,
     names: tuple[str, ...],
     as_of: datetime | None,
@@ -132,7 +135,7 @@ def _audit(
     from rag_assets.auditing import audit_to_json, check_draft, draft_key, find_drafts
     from rag_assets.running import audit_file, materialize_partition, record_audit
 
-    kind, path = find_kind(), draft.absolute()
+    path = draft.absolute()
     # What is wrong with the draft or the names is said before a run is started.
     check_draft(workspace, path, names)
     day = as_of.date() if as_of is not None else date.today()
@@ -167,24 +170,49 @@ def _audit(
 
 
 @click.command(
-    help="Check one SENTENCE against one document of the library: does it support the sentence, "
-    "and where? Nothing is stored but the verdict itself. Exit code 3 where there is no such "
-    "document."
+    help="Lead from NAME back to the bytes: verdict, claim, item, passage, parent, parse, file, "
+    "each with the run, code and configuration that made it, and looked at again. NAME is an "
+    "audit or pack with its row (chapter_citations_v001#3), a draft with a line "
+    "(drafts/chapter.md:12), one of them alone for a line each, a citation id (kb:…), a chunk "
+    "id, or a run of the laboratory with a recipe (RUN#1), for each of its grounds. Exit code 1 "
+    "when a step no longer holds."
 )
-@click.argument("sentence")
-@click.option(
-    "--doc", "cited", required=True, metavar="UID",
-    help="The document, as `rag documents` names it; NAMESPACE:UID where several have it.",
-)  # fmt: skip
+@click.argument("name")
 @json_option
-def verify(sentence: str, cited: str, as_json: bool) -> None:
-    """Judge as `rag verify-citations` does."""
-    from rag_assets.auditing import audit_sentence, audit_to_json
+def trace(name: str, as_json: bool) -> None:
+    """Print the chains that NAME names."""
+    from rag_assets.tracing import chain_to_json, render_chain, render_overview
+    from rag_assets.tracing import trace as trace_name
 
-    with shown_progress() as progress:
-        found = audit_sentence(open_workspace(), sentence, cited, on_progress=progress)
+    chains = trace_name(open_workspace(), name)
     if as_json:
-        print_json(audit_to_json(found))
+        print_json([chain_to_json(chain) for chain in chains])
+    elif len(chains) == 1:
+        click.echo(render_chain(chains[0]))
     else:
-        click.echo(summarise_citations(found, is_draft=False))
-    click.get_current_context().exit(REFUSED if found.errors else DONE)
+        click.echo(render_overview(chains))
+        click.echo(f"One of them whole: rag trace '{chains[0].name}'")
+    holds = all(chain.holds for chain in chains)
+    click.get_current_context().exit(DONE if holds else FAILED)
+
+
+@click.command(
+    help="Write and print meta/health_report.md: documents that failed, what is stale, conflicts, "
+    "citations and strong assertions that are not supported, settings changed without a decision, "
+    "disk, versions. Exit code 1 when there is something to look at."
+)
+@json_option
+def health(as_json: bool) -> None:
+    """Write the report and print it."""
+    from rag_assets.embedding import model_fingerprints
+    from rag_assets.tracing import write_health_report
+
+    found = write_health_report(
+        open_workspace(), lambda namespace: model_fingerprints(namespace.settings.embed)
+    )
+    if as_json:
+        print_json({"file": str(found.path), "todo": list(found.todo)})
+    else:
+        click.echo(found.text)
+        click.echo(f"saved: {found.path}", err=True)
+    click.get_current_context().exit(FAILED if found.todo else DONE)

@@ -1,28 +1,32 @@
-"""`rag scan`, `parse`, `chunk`, `embed`, `index`, `ingest`: the stages as commands."""
+"""`rag parse`, `chunk`, `embed`, `ingest`, `preview`, `export`: raw files become a library."""
 
+import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from pathlib import Path
+from typing import Any, Literal
 
 import click
 
-from rag_assets.cli.failing import DONE, FAILED
 from rag_assets.cli.options import (
+    DONE,
+    FAILED,
+    OutputPath,
+    default_output,
     json_option,
     namespace_option,
+    open_namespaces,
     open_with_models,
     open_workspace,
     print_json,
     say,
+    write_output,
 )
-from rag_assets.cli.previewing import show
 from rag_assets.cli.progress import shown_progress
 from rag_assets.model import count_of
 from rag_assets.stages import partitioned, stage_names, switched_on, way_to
-from rag_assets.workspace import Namespace
+from rag_assets.workspace import Namespace, shipped_settings
 
 _ALL = stage_names()
-if TYPE_CHECKING:
-    from rag_assets.running import RunOutcome
 
 # What a person is told of a stage: nothing of one that only passes on, and of most figures only
 # where there is something to tell.
@@ -61,7 +65,7 @@ retry_option = click.option(
 )
 
 
-def run_stages(
+def run_stages(  # noqa: C901, PLR0912 - a kind of news each
     names: tuple[str, ...],
     stages: Sequence[str],
     as_json: bool,
@@ -119,7 +123,15 @@ def run_stages(
                 say(f"{namespace.name}/{stage}: {told}", quiet=as_json)
         for folder in folders:
             say(f"to read: {folder}", quiet=as_json)
-        _print_amiss(outcome, report[namespace.name]["warnings"])
+        for warning in report[namespace.name]["warnings"]:
+            click.echo(f"warning: {warning}", err=True)
+        for check in outcome.checks:
+            if not check.passed:
+                click.echo(
+                    f"{check.severity}: {check.asset}: {check.name}: {check.description}", err=True
+                )
+        for error in outcome.errors:
+            click.echo(f"error: {error}", err=True)
         if not outcome.is_success:
             code = FAILED
     workspace = open_workspace()
@@ -128,18 +140,6 @@ def run_stages(
     if as_json:
         print_json(report)
     click.get_current_context().exit(code)
-
-
-def _print_amiss(outcome: "RunOutcome", warnings: Sequence[str]) -> None:
-    for warning in warnings:
-        click.echo(f"warning: {warning}", err=True)
-    for check in outcome.checks:
-        if not check.passed:
-            click.echo(
-                f"{check.severity}: {check.asset}: {check.name}: {check.description}", err=True
-            )
-    for error in outcome.errors:
-        click.echo(f"error: {error}", err=True)
 
 
 def _leave_folders(
@@ -240,34 +240,17 @@ def _summarise(
     return summary
 
 
-@click.command(help="Take the inventory of raw/: what is there, what changed, who is who.")
-@namespace_option
-@rehash_option
-@json_option
-def scan(names: tuple[str, ...], rehash: bool, as_json: bool) -> None:
-    """Run `inventory`."""
-    run_stages(names, way_to("inventory"), as_json, rehash)
-
-
-@click.group(
-    invoke_without_command=True,
-    help="Scan raw/ and parse what changed; write meta/parse_quality_report.md and the readable "
-    "folder parsed/. `rag parse show FILE` looks at one file instead.",
+@click.command(
+    help="Scan raw/ and parse what changed; write meta/parse_quality_report.md, the briefs of "
+    "raw/instruction/ and the readable folder parsed/. `rag preview FILE` looks at one file."
 )
 @namespace_option
 @rehash_option
 @retry_option
 @json_option
-@click.pass_context
-def parse(
-    ctx: click.Context, names: tuple[str, ...], rehash: bool, retry: bool, as_json: bool
-) -> None:
+def parse(names: tuple[str, ...], rehash: bool, retry: bool, as_json: bool) -> None:
     """Run up to `parse_reports`."""
-    if ctx.invoked_subcommand is None:
-        run_stages(names, way_to("parse_reports"), as_json, rehash, retry, ["parsed"])
-
-
-parse.add_command(show)
+    run_stages(names, way_to("parse_reports"), as_json, rehash, retry, ["parsed"])
 
 
 @click.command(
@@ -291,14 +274,6 @@ def embed(names: tuple[str, ...], as_json: bool) -> None:
     run_stages(names, way_to("search_index"), as_json)
 
 
-@click.command(help="Publish what the records hold now; writes nothing where nothing changed.")
-@namespace_option
-@json_option
-def index(names: tuple[str, ...], as_json: bool) -> None:
-    """Run `search_index`."""
-    run_stages(names, ("search_index",), as_json)
-
-
 @click.command(help="Everything from raw/ to a publication; what did not change costs nothing.")
 @namespace_option
 @rehash_option
@@ -307,3 +282,148 @@ def index(names: tuple[str, ...], as_json: bool) -> None:
 def ingest(names: tuple[str, ...], rehash: bool, retry: bool, as_json: bool) -> None:
     """Run all stages."""
     run_stages(names, _ALL, as_json, rehash, retry)
+
+
+_file = click.argument(
+    "file", required=False, type=click.Path(exists=True, dir_okay=False, path_type=Path)
+)
+_namespace = click.option(
+    "--namespace", "-n", "name", metavar="NAME",
+    help="Use this namespace's settings; without it the shipped ones.",
+)  # fmt: skip
+_password = click.option("--password", help="Of a protected file.")
+
+
+@click.command(
+    help="Show how FILE would be parsed and cut: chunks with place, span, section, size. --blocks "
+    "lists the blocks as they were parsed; --page N draws those of a page of a PDF, with order, "
+    "kind and level. Without FILE: list what can be read, by which parser and version, parsers of "
+    "your own (entry points) included. Stores nothing."
+)
+@_file
+@_namespace
+@_password
+@click.option(
+    "--html", "page", type=OutputPath(), metavar="OUT",
+    help="Write the preview as a page to OUT instead of printing it.",
+)  # fmt: skip
+@click.option("--whole", is_flag=True, help="Print chunks whole instead of their beginning.")
+@click.option("--blocks", is_flag=True, help="List the parsed blocks instead of chunks.")
+@click.option("--page", "number", type=click.IntRange(1), metavar="N", help="Draw page N, from 1.")
+@click.option(
+    "-o", "--output", type=OutputPath(), metavar="OUT",
+    help="The PNG of --page; by default the file's name with the page's number.",
+)  # fmt: skip
+@click.option("--dpi", type=click.IntRange(30, 600), default=110, show_default=True,
+              help="Dots per inch of --page.")  # fmt: skip
+@json_option
+def preview(
+    file: Path | None, name: str | None, password: str | None, page: Path | None, whole: bool,
+    blocks: bool, number: int | None, output: Path | None, dpi: int, as_json: bool,
+) -> None:  # fmt: skip
+    """Print or write the preview."""
+    from rag_assets.previewing import PreviewSource, render_html, render_lines
+
+    if file is None:
+        from rag_assets.parsing import describe_parsers
+
+        described = describe_parsers()
+        if as_json:
+            print_json([dataclasses.asdict(line) for line in described])
+        for line in () if as_json else described:
+            extensions = f" (.{', .'.join(line.extensions)})" if line.extensions else ""
+            click.echo(f"{line.parser:<18} {line.media_type}{extensions}")
+            click.echo(f"    {line.origin}, version {line.version}")
+        return
+    settings = open_namespaces((name,))[0].settings if name else shipped_settings()
+    source = PreviewSource(file, password=password)
+    if number is not None:
+        target = output or default_output(f"{file.stem}-page-{number}.png")
+        write_output(target, source.draw(number, dpi, settings))
+        click.echo(f"{target}")
+        return
+    if blocks:
+        document = source.parse(settings)
+        for order, block in enumerate(document.blocks):
+            place = f"page {block.page} " if block.page else ""
+            level = f" {block.level}" if block.level else ""
+            text = " ".join(document.text[block.start : block.end].split())
+            click.echo(f"{order:>5} {place}{block.kind}{level}: {text}")
+        return
+    found = source.chunk(settings=settings)
+    if page is not None:
+        write_output(page, render_html(found, settings.chunk.max_tokens).encode())
+        click.echo(f"{count_of(len(found.chunks), 'chunk')} in {page}")
+    if as_json:
+        print_json(
+            {
+                "report": dataclasses.asdict(found.report),
+                "parents": [dataclasses.asdict(parent) for parent in found.parents],
+                "chunks": [dataclasses.asdict(chunk) for chunk in found.chunks],
+                **({"articles": found.articles} if found.articles else {}),
+            }
+        )
+    elif page is None:
+        for line in render_lines(found, whole=whole):
+            click.echo(line)
+
+
+_folder = click.argument("folder", required=False, type=OutputPath(is_folder=True))
+
+
+@click.group(help="Write folders and tables of what was made, for other programs.")
+def export() -> None:
+    """Hold the commands of this group."""
+
+
+@export.command(
+    help="Write Markdown, JSON and figures of every parsed document, a folder each. FOLDER, in "
+    "which each namespace has one of its own, is by default `parsed` in the workspace."
+)
+@_folder
+@namespace_option
+def parsed(folder: Path | None, names: tuple[str, ...]) -> None:
+    """Export the parses of each namespace."""
+    from rag_assets.publishing import export_parsed, readable_folder
+
+    for namespace in open_namespaces(names):
+        place = folder / namespace.name if folder else readable_folder(namespace, "parsed")
+        count, problems = export_parsed(namespace, place)
+        for problem in problems:
+            click.echo(problem, err=True)
+        click.echo(f"{namespace.name}: {count_of(count, 'document')} in {place}")
+
+
+@export.command(
+    help="Write parents.jsonl, chunks.jsonl and chunk_manifest.json. FOLDER, in which each "
+    "namespace has one of its own, is by default `chunks` in the workspace."
+)
+@_folder
+@namespace_option
+def chunks(folder: Path | None, names: tuple[str, ...]) -> None:
+    """Export the parents and chunks of each namespace."""
+    from rag_assets.publishing import export_chunks, readable_folder
+
+    for namespace in open_namespaces(names):
+        place = folder / namespace.name if folder else readable_folder(namespace, "chunks")
+        parents, count = export_chunks(namespace, place)
+        click.echo(
+            f"{namespace.name}: {count_of(parents, 'parent')} and "
+            f"{count_of(count, 'chunk')} in {place}"
+        )
+
+
+@export.command(
+    help="Write knowledge_sources, knowledge_docs and knowledge_chunks, as `rag sql` shows them, "
+    "as Lance tables that LanceDB opens. FOLDER is new or empty: a copy of what is published and "
+    "drafted now."
+)
+@click.argument("folder", type=OutputPath(is_folder=True))
+@namespace_option
+def tables(folder: Path, names: tuple[str, ...]) -> None:
+    """Export the three tables of a knowledge library."""
+    from rag_assets.tracing import export_knowledge
+
+    written = export_knowledge(open_workspace(), folder, names or None)
+    for table, rows in written.items():
+        click.echo(f"{table}: {count_of(rows, 'row')} in {folder / table}.lance")
