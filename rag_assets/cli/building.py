@@ -330,10 +330,10 @@ def preview(
         described = describe_parsers()
         if as_json:
             print_json([dataclasses.asdict(line) for line in described])
-        for line in () if as_json else described:
-            extensions = f" (.{', .'.join(line.extensions)})" if line.extensions else ""
-            click.echo(f"{line.parser:<18} {line.media_type}{extensions}")
-            click.echo(f"    {line.origin}, version {line.version}")
+        for one in () if as_json else described:
+            extensions = f" (.{', .'.join(one.extensions)})" if one.extensions else ""
+            click.echo(f"{one.parser:<18} {one.media_type}{extensions}")
+            click.echo(f"    {one.origin}, version {one.version}")
         return
     settings = open_namespaces((name,))[0].settings if name else shipped_settings()
     source = PreviewSource(file, password=password)

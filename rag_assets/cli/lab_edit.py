@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 import yaml
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from rag_assets.cli.options import (
     by_option,
@@ -21,9 +22,20 @@ if TYPE_CHECKING:
     from rag_assets.lab.laboratory import Laboratory
     from rag_assets.lab.store import Writing
 
-# Fields of an item that are edited as they stand.
+# Fields of an item that are edited as they are.
 _FIELDS = ("role", "kind", "title", "description", "content", "extra")
-_SECTIONS = ("products", "presets", "settings", "templates", "experience")
+
+
+class _Wanted(BaseModel):
+    """What a file asks for; None is a section that stays as it is."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    products: list[str] | None = None
+    presets: dict[str, list[str]] | None = None
+    settings: dict[str, Any] = {}
+    templates: dict[str, str] = {}
+    experience: list[dict[str, Any]] = []
 
 
 @click.command(
@@ -48,13 +60,16 @@ def lab_edit(source: str | None, reason: str, by: str | None, as_json: bool) -> 
         from rag_assets.workspace.bounded_yaml import parse_yaml
 
         with click.open_file(source, "rb") as stream:
-            wanted = parse_yaml(stream.read(), source)
-        wrong = [key for key in wanted if key not in _SECTIONS] if isinstance(wanted, dict) else []
-        if not isinstance(wanted, dict) or wrong:
+            values = parse_yaml(stream.read(), source)
+        try:
+            wanted = _Wanted.model_validate(values)
+        except ValidationError as error:
+            first = error.errors()[0]
+            key = ".".join(str(part) for part in first["loc"])
             raise UsageError(
-                f"{source} must have the sections {', '.join(_SECTIONS)}, or some of them"
-                + (f"; got '{wrong[0]}'." if wrong else ".")
-            )
+                f"{source}: '{key}': {first['msg']}. `rag lab edit` prints the form of its sections "
+                f"{', '.join(_Wanted.model_fields)}."
+            ) from error
         done = _apply(lab, wanted, reason, who(by))
     if as_json:
         print_json({**_state(lab), "changed": done})
@@ -98,7 +113,7 @@ def _plain(value: Any) -> Any:
     return dict(value) if isinstance(value, Mapping) else value
 
 
-def _apply(lab: "Laboratory", wanted: Mapping[str, Any], reason: str, by: str) -> list[str]:
+def _apply(lab: "Laboratory", wanted: _Wanted, reason: str, by: str) -> list[str]:
     """Make the laboratory as a file says, and return what was done; a refusal changes nothing."""
     from rag_assets.lab.experience import read_template, save_template
     from rag_assets.lab.laboratory import SavedSettings, save_lab_settings, settings_in_force
@@ -113,23 +128,23 @@ def _apply(lab: "Laboratory", wanted: Mapping[str, Any], reason: str, by: str) -
     )
 
     done: list[str] = []
-    settings = wanted.get("settings") or {}
+    settings = wanted.settings
     # Looked at before anything is written.
     chosen = {key: value for key, value in settings.items() if value is not None}
     settings_in_force(lab.written, SavedSettings(chosen, 0))
     with lab.store.writing(now(), by) as writing:
-        if "products" in wanted:
-            names = [str(name) for name in wanted["products"] or ()]
+        if wanted.products is not None:
+            names = wanted.products
             there = {one.name.casefold(): one for one in list_products(writing)}
             kept = {name.strip().casefold() for name in names}
             new = [name for name in names if name.strip().casefold() not in there]
             gone = [one.id for key, one in there.items() if key not in kept]
             done += [f"product {add_product(writing, name).name} added" for name in new]
             done += [f"product {delete_product(writing, one).name} deleted" for one in gone]
-        if "presets" in wanted:
+        if wanted.presets is not None:
             presets = {one.name: one for one in list_presets(writing)}
-            for name, members in (wanted["presets"] or {}).items():
-                ids = [find_product(writing, str(member)).id for member in members]
+            for name, members in wanted.presets.items():
+                ids = [find_product(writing, member).id for member in members]
                 old = presets.pop(name, None)
                 if old is None or list(old.product_ids) != ids:
                     save_preset(writing, ids, name, old.id if old else None)
@@ -137,12 +152,12 @@ def _apply(lab: "Laboratory", wanted: Mapping[str, Any], reason: str, by: str) -
             for old in presets.values():
                 delete_preset(writing, old.id)
                 done.append(f"preset {old.name} deleted")
-        for role, text in (wanted.get("templates") or {}).items():
+        for role, text in wanted.templates.items():
             before = read_template(writing, role)
             if text != before.text:
-                saved = save_template(writing, role, str(text))
+                saved = save_template(writing, role, text)
                 done.append(f"template of {role} is at version {saved.version}")
-        for values in wanted.get("experience") or ():
+        for values in wanted.experience:
             done += _edit_item(writing, values, reason)
     if settings:
         in_force = _state(lab)["settings"]
