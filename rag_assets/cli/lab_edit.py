@@ -67,7 +67,7 @@ def lab_edit(source: str | None, reason: str, by: str | None, as_json: bool) -> 
             first = error.errors()[0]
             key = ".".join(str(part) for part in first["loc"])
             raise UsageError(
-                f"{source}: '{key}': {first['msg']}. `rag lab edit` prints the form of its sections "
+                f"{source}: '{key}': {first['msg']}. `rag lab edit` prints the form: "
                 f"{', '.join(_Wanted.model_fields)}."
             ) from error
         done = _apply(lab, wanted, reason, who(by))
