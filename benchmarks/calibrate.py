@@ -23,11 +23,11 @@ from benchmarks.evaluating.claims import evidence_passages, open_scorer, with_sc
 from benchmarks.evaluating.drafts import DraftRow, read_draft_rows, read_sources
 from rag_assets.evaluation import EvaluationReport
 from rag_assets.evaluation.report import ReportTable, settings_digest
-from rag_assets.finding import EvidenceFinder, OpenDocument
 from rag_assets.judging import PassageText
 from rag_assets.judging.readers import ReaderFit, StatementReader, keep_fit, probability_of
 from rag_assets.model import AnswerError, ConfigurationError, Progress, UsageError
-from rag_assets.settings import Settings
+from rag_assets.model.settings import Settings
+from rag_assets.retrieval.finding import EvidenceFinder, OpenDocument
 from rag_assets.workspace import shipped_settings
 
 Label = Literal["SUPPORTED", "PARTLY", "NOT"]

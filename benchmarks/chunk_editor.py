@@ -28,7 +28,7 @@ import psutil
 from playwright.sync_api import Page
 
 from benchmarks.processes import RAG
-from rag_assets.editing import DraftEditor
+from rag_assets.chunking.editing import DraftEditor
 from rag_assets.workspace import Workspace
 from rag_assets_tests.e2e.browsing import browse
 from rag_assets_tests.libraries import HASHING, build, make_workspace

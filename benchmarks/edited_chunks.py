@@ -23,7 +23,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from rag_assets.chunking import chunk_document
-from rag_assets.editing.folding import (
+from rag_assets.chunking.editing.folding import (
     Cut,
     Folder,
     Kind,
@@ -36,8 +36,8 @@ from rag_assets.editing.folding import (
     visible,
 )
 from rag_assets.embedding import joint_tokenizer
+from rag_assets.knowledge.previewing import PreviewSource
 from rag_assets.model import Chunk, Parent, ParseFailure
-from rag_assets.previewing import PreviewSource
 from rag_assets.workspace import Settings, shipped_settings
 
 KINDS: tuple[Kind, ...] = (

@@ -22,7 +22,7 @@ BATCH_SIZES = (8, 16, 32, 64, 128)
 QUESTION = "How does light change the yield of the reaction?"
 COLD = (
     "import time; begin = time.monotonic(); cpu = time.process_time();"
-    "from rag_assets.settings import ModelSettings;"
+    "from rag_assets.model.settings import ModelSettings;"
     "from rag_assets.embedding import load_query_encoder;"
     "middle = time.monotonic(); m = ModelSettings(kind='bundled', model={name!r});"
     "load_query_encoder(m).encode_queries([{question!r}]);"
@@ -105,7 +105,7 @@ def main() -> None:
     arguments = parser.parse_args()
 
     from rag_assets.embedding import load_embedder
-    from rag_assets.settings import ModelSettings
+    from rag_assets.model.settings import ModelSettings
 
     texts = read_texts(arguments.texts, arguments.count)
     print("| model | int8 passages/s | per cpu-second | cosine to float32 | float32 passages/s |"

@@ -32,8 +32,8 @@ import psutil
 from benchmarks.two_engines import MODELS
 from rag_assets.embedding import EmbeddingModel, embedding_models
 from rag_assets.embedding.stage import encode_texts
-from rag_assets.execution import open_engine
-from rag_assets.settings import EmbedSettings
+from rag_assets.model.settings import EmbedSettings
+from rag_assets.storage.execution import open_engine
 
 # Texts a batch, where the engine does not decide by itself.
 BATCH = 250

@@ -62,7 +62,7 @@ def eval_claims(
     from benchmarks.evaluating.claims import evaluate_claims
     from benchmarks.evaluating.drafts import evaluate_drafts, is_draft_file
     from rag_assets.evaluation import default_cache
-    from rag_assets.settings import ScorerName
+    from rag_assets.model.settings import ScorerName
     from rag_assets.workspace import shipped_settings
 
     settings, name = shipped_settings(config), cast("ScorerName | None", scorer)

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.known_drafts import GROUPS, Cited, group_of, is_located, read_documents, read_rows
-from rag_assets.finding import WINDOW_TOKENS, EvidenceFinder, OpenDocument, text_size
+from rag_assets.retrieval.finding import WINDOW_TOKENS, EvidenceFinder, OpenDocument, text_size
 
 CACHE = Path("~/.cache/rag-assets-benchmarks/drafts").expanduser()
 

@@ -10,7 +10,7 @@ of more than N documents those that are judged and a seeded draw of the others a
 
 Prints for each set, with and without: nDCG@10, the share of questions with all judged paragraphs
 among the first ten, and the difference with its paired 95 % interval; how often each rule of
-`rag_assets/graph/finding.py` fired, in how many passages. Seconds are of the processor.
+`rag_assets/publishing/graph/finding.py` fired, in how many passages. Seconds are of the processor.
 
 `--rules` is the ledger of these rules: what each adds is the difference between all and all but it
 (what another rule then finds in its place counts for that other), and between it alone and none.
@@ -41,8 +41,8 @@ from rag_assets.evaluation.workspaces import (
     default_cache,
     markdown_of,
 )
-from rag_assets.graph import ENTITY_RULES, EntityRule, find_mentions
 from rag_assets.publishing.catalogue import catalogue_name, open_catalogue, read_table
+from rag_assets.publishing.graph import ENTITY_RULES, EntityRule, find_mentions
 from rag_assets.publishing.rows import entity_rows, relation_rows
 from rag_assets.publishing.schemas import ENTITIES, MENTIONS, RELATIONS
 from rag_assets.retrieval import Reader, Retriever, SearchFilters, fusion, rank_chunks

@@ -16,8 +16,8 @@ from rag_assets.cli.options import ExplainedErrors
 from rag_assets.cli.progress import shown_progress
 from rag_assets.evaluation.report import EvaluationReport, Figure, ReportTable
 from rag_assets.evaluation.sets import read_rows
-from rag_assets.finding import EvidenceFinder
 from rag_assets.model import Progress, UsageError
+from rag_assets.retrieval.finding import EvidenceFinder
 
 DEPTHS = (1, 3, 5, 10)
 _REFERENCES = "_refs.jsonl"

@@ -26,8 +26,8 @@ from rag_assets.evaluation.workspaces import (
     default_cache,
     markdown_of,
 )
+from rag_assets.model.settings import RetrieveSettings
 from rag_assets.retrieval import AskedQuery, Reader, Retriever, SearchFilters, rank_chunks
-from rag_assets.settings import RetrieveSettings
 from rag_assets.workspace import shipped_settings
 
 _SEED = 1

@@ -25,13 +25,13 @@ import numpy as np
 from benchmarks.calibrate import LabelledScore, auc, fit_reader, hold_back, shares_from
 from benchmarks.evidence_finding import CACHE
 from benchmarks.known_drafts import GROUPS, group_of, is_located, read_documents, read_rows
-from rag_assets.finding import EvidenceFinder, OpenDocument, text_size
 from rag_assets.judging import PassageText
 from rag_assets.judging.facts import ShownSentence, choose_sentences
 from rag_assets.judging.readers import READ_TASK, OddsReader, logit_of
 from rag_assets.judging.statement import state
 from rag_assets.llm import ChatModel, ChatRequest, Message, load_prompt, open_local_model
-from rag_assets.local_models import default_reader
+from rag_assets.llm.local_models import default_reader
+from rag_assets.retrieval.finding import EvidenceFinder, OpenDocument, text_size
 
 SEED = 7
 # Thresholds whose shares are shown.

@@ -25,10 +25,10 @@ from collections import Counter
 from pathlib import Path
 
 from benchmarks.evaluating.drafts import read_sources
-from rag_assets.finding import read_sentences
 from rag_assets.judging import find_frame
 from rag_assets.judging.facts import RULES, check_facts
 from rag_assets.judging.statement import state
+from rag_assets.retrieval.finding import read_sentences
 from rag_assets.retrieval.papers import INTENT_RULES, SECTION_RULES, IntentRule
 from rag_assets.workspace import shipped_settings
 

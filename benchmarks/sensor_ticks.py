@@ -17,7 +17,7 @@ from pathlib import Path
 import dagster as dg
 import yaml
 
-from rag_assets.sensors import build_namespace_sensors
+from rag_assets.defs.sensors import build_namespace_sensors
 from rag_assets.storage import point_at
 from rag_assets.workspace import Workspace, take_inventory
 from rag_assets.workspace.creating import create_workspace

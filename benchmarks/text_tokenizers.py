@@ -37,10 +37,10 @@ from lance.query import (
 
 from rag_assets.evaluation.metrics import ndcg_at
 from rag_assets.evaluation.sets import RetrievalSet, find_sets, read_retrieval_set
+from rag_assets.model.settings import TextSettings
 from rag_assets.publishing.schemas import search_schema
 from rag_assets.publishing.search import SearchTable
 from rag_assets.publishing.search_table import TEXT_INDEX, write_search_table
-from rag_assets.settings import TextSettings
 from rag_assets.workspace import shipped_settings
 
 _DATA = Path(

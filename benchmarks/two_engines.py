@@ -86,14 +86,14 @@ def _make_copies(root: Path, copies: int) -> None:
 
 def _build(root: Path, name: str, engine_name: str, workers: int) -> None:
     """Build in this process; print a line of JSON."""
+    from rag_assets.chunking.editing import refresh_chunk_edits
     from rag_assets.chunking.stage import refresh_chunks, refresh_parents
-    from rag_assets.editing import refresh_chunk_edits
     from rag_assets.embedding import embedding_models, joint_tokenizer
     from rag_assets.embedding.stage import refresh_embeddings
-    from rag_assets.execution import open_engine
     from rag_assets.parsing.pool import ParseKind
     from rag_assets.parsing.stage import refresh_parse_reports
     from rag_assets.publishing import publish
+    from rag_assets.storage.execution import open_engine
     from rag_assets.workspace import Workspace, require_inventory, take_inventory
 
     os.sched_setaffinity(0, set(sorted(os.sched_getaffinity(0))[:workers]))

@@ -45,7 +45,7 @@ BindsEngine = Annotated[
     bool,
     dg.Resolver.default(
         description="Whether the resource `engine` is the one of rag-assets; false where the "
-        "project binds its own, an `EngineResource` of rag_assets.assets.",
+        "project binds its own, an `EngineResource` of rag_assets.defs.assets.",
     ),
 ]
 

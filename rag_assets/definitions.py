@@ -9,7 +9,7 @@ from types import MappingProxyType
 
 import dagster as dg
 
-from rag_assets.assets import (
+from rag_assets.defs.assets import (
     DRAFTS,
     ENGINE,
     EVALUATION_SETS,
@@ -25,18 +25,18 @@ from rag_assets.assets import (
     build_question_assets,
     build_retrieval_evaluations_asset,
 )
-from rag_assets.checks import (
+from rag_assets.defs.checks import (
     build_evaluation_checks,
     build_namespace_checks,
     build_workspace_checks,
 )
-from rag_assets.sensors import (
+from rag_assets.defs.sensors import (
     build_lab_sensors,
     build_namespace_sensors,
     build_workspace_sensors,
 )
-from rag_assets.stages import PARSE_SUMMARIES, PARSES
 from rag_assets.workspace import Namespace, Workspace, require_own_environment
+from rag_assets.workspace.stages import PARSE_SUMMARIES, PARSES
 
 _log = logging.getLogger(__name__)
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from rag_assets.local_models import CACHE_VARIABLE, default_folder
+from rag_assets.llm.local_models import CACHE_VARIABLE, default_folder
 from rag_assets.parsing import pool
 from rag_assets.workspace import environment_file
 from rag_assets_tests.laws.driver import InProcessWorker

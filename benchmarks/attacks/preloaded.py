@@ -9,8 +9,8 @@ import numpy
 import pyarrow.dataset
 import pyarrow.parquet
 
-import rag_assets.assets
 import rag_assets.cli.main
+import rag_assets.defs.assets
 import rag_assets.running.materialize
 import rag_assets_tests.e2e.building
 

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 from rag_assets.embedding import EmbeddingModel
 from rag_assets.model import hash_text
+from rag_assets.model.settings import RetrieveSettings
 from rag_assets.publishing.manifest import describe_embedders
 from rag_assets.retrieval import Reader, SearchFilters, make_query, rank_chunks
-from rag_assets.settings import RetrieveSettings
 from rag_assets.storage import MANIFEST
 
 if TYPE_CHECKING:

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Annotated, Protocol
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from rag_assets.agents import Passage
 from rag_assets.answering import Answer, PaperQuestion, answer_papers
+from rag_assets.answering.agents import Passage
 from rag_assets.evaluation.knowledge_evaluator import Span
 from rag_assets.evaluation.metrics import (
     Interval,
@@ -47,7 +47,7 @@ from rag_assets.storage import Notify
 from rag_assets.workspace import Settings
 
 if TYPE_CHECKING:
-    from rag_assets.agents.trace import Limits
+    from rag_assets.answering.agents.trace import Limits
     from rag_assets.judging import Scorer
     from rag_assets.llm import ChatModel
     from rag_assets.retrieval import Retriever

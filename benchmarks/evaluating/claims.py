@@ -21,7 +21,7 @@ from rag_assets.evaluation.report import EvaluationReport, Figure, ReportTable, 
 from rag_assets.evaluation.sets import read_rows
 from rag_assets.judging import Judgement, PassageText, Scorer, load_scorer
 from rag_assets.model import Progress, count_han
-from rag_assets.settings import ModelSettings, ScorerName, Settings
+from rag_assets.model.settings import ModelSettings, ScorerName, Settings
 
 if TYPE_CHECKING:
     import numpy as np

@@ -39,19 +39,19 @@ from rag_assets.evaluation.report import (
 )
 from rag_assets.evaluation.sets import read_rows
 from rag_assets.judging import Scorer
+from rag_assets.knowledge.previewing import PreviewSource
 from rag_assets.law.citing import StatuteCitation
 from rag_assets.model import HAN, Chunk, PageBox, Progress, UsageError, hash_fields
+from rag_assets.model.settings import ScorerName, Settings
 from rag_assets.parsing import (
     ParseHints,
     media_type_of,
     parse_fingerprint,
     request_fingerprint,
 )
-from rag_assets.previewing import PreviewSource
 from rag_assets.publishing.content_words import content_units
 from rag_assets.retrieval import NOT_EVIDENCE
 from rag_assets.retrieval.statutes import UnknownLawError
-from rag_assets.settings import ScorerName, Settings
 from rag_assets.storage import LocalStore, write_bytes
 
 Group = Literal["en", "zh", "cross", "law"]

@@ -40,8 +40,8 @@ from rag_assets.evaluation.sets import (
 from rag_assets.evaluation.workspaces import MadeFile, VectorStore, built_workspace
 from rag_assets.law.structure import read_laws
 from rag_assets.model import Progress, UsageError
+from rag_assets.model.settings import RetrieveSettings
 from rag_assets.parsing import read_parsed
-from rag_assets.settings import RetrieveSettings
 from rag_assets.storage import Notify
 from rag_assets.workspace import Namespace, Settings
 

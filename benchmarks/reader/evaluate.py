@@ -24,8 +24,8 @@ from benchmarks.reader.train import PairReader, area, support_log_odds
 from rag_assets.embedding.bundled_files import E5
 from rag_assets.embedding.local import read_e5
 from rag_assets.embedding.taught import pair_ids
-from rag_assets.finding import EvidenceFinder, shown_sentence
-from rag_assets.settings import ModelSettings
+from rag_assets.model.settings import ModelSettings
+from rag_assets.retrieval.finding import EvidenceFinder, shown_sentence
 
 _ANSWERS = 3  # the reader's output
 # Sentences of a paper that the reader is shown, as the finder ranks them.

@@ -50,8 +50,8 @@ from rag_assets.embedding import load_embedder
 from rag_assets.embedding.bundled_files import E5
 from rag_assets.embedding.local import read_e5
 from rag_assets.embedding.taught import pair_ids
-from rag_assets.finding import EvidenceFinder, OpenDocument, shown_sentence
-from rag_assets.settings import ModelSettings
+from rag_assets.model.settings import ModelSettings
+from rag_assets.retrieval.finding import EvidenceFinder, OpenDocument, shown_sentence
 
 WRITTEN = Path(__file__).with_name("written")
 

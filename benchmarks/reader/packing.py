@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from rag_assets.embedding.bundled_files import E5
 from rag_assets.embedding.local import read_e5
-from rag_assets.settings import ModelSettings
+from rag_assets.model.settings import ModelSettings
 
 SUPPORTED, CONTRADICTED, NOT_STATED, NOT_SUPPORTED = range(4)
 ANSWERS, ANSWERS_NOT, RELEVANT, IRRELEVANT = range(4, 8)

@@ -31,33 +31,8 @@ if TYPE_CHECKING:
     from rag_assets.answering.tools import PaperSearch, paper_tools
 
 # Modules of this room that other rooms may import from, besides the names below.
-PUBLIC_MODULES = ("law", "saved")
+PUBLIC_MODULES = ("agents", "law", "saved")
 
-__all__ = [
-    "Answer",
-    "AnswerOutcome",
-    "AnswerReader",
-    "AnswerSource",
-    "PaperQuestion",
-    "PaperSearch",
-    "PolicyChoice",
-    "answer_from_json",
-    "answer_papers",
-    "answer_saved",
-    "answer_scorer",
-    "answer_to_json",
-    "ask_papers",
-    "limits_of",
-    "note_answer",
-    "noted_answers",
-    "open_answer_scorer",
-    "paper_tools",
-    "render_answer",
-    "render_short",
-    "replay_answer",
-    "replay_stored",
-    "write_answer",
-]
 
 # Imported on first use: who needs only the others must not wait for these.
 __getattr__ = lazy_names(

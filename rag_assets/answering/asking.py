@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from rag_assets.agents import (
+from rag_assets.answering.agents import (
     AgentJob,
     AgentState,
     CheckedStatement,
@@ -22,9 +22,14 @@ from rag_assets.agents import (
     replay_agent,
     run_agent,
 )
-from rag_assets.agents.loop import Watch, unwatched
-from rag_assets.agents.statements import CHECKING_VERSION, Claim, StatementJudge, VerbatimJudge
-from rag_assets.agents.trace import Limits
+from rag_assets.answering.agents.loop import Watch, unwatched
+from rag_assets.answering.agents.statements import (
+    CHECKING_VERSION,
+    Claim,
+    StatementJudge,
+    VerbatimJudge,
+)
+from rag_assets.answering.agents.trace import Limits
 from rag_assets.answering.record import (
     LAYOUT_VERSION,
     Answer,
@@ -47,8 +52,7 @@ from rag_assets.evidence.quoting import QuoteFinder
 from rag_assets.llm import Budget, ChatModel, context_tokens, load_prompt
 from rag_assets.model import SectionCategory, hash_fields, require_question
 from rag_assets.publishing import build_id_of
-from rag_assets.retrieval.papers import Route
-from rag_assets.retrieval.papers.context import INTRODUCTION_TOKENS
+from rag_assets.retrieval.papers import INTRODUCTION_TOKENS, Route
 
 if TYPE_CHECKING:
     from rag_assets.judging import Scorer

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from pydantic import ConfigDict, TypeAdapter
 
-from rag_assets.agents import CheckedStatement, Passage, Trace
+from rag_assets.answering.agents import CheckedStatement, Passage, Trace
 from rag_assets.answering.rules import Match
 from rag_assets.model import DamagedFileError, hash_text
 from rag_assets.retrieval.papers import Route

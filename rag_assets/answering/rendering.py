@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-from rag_assets.agents import CheckedStatement, Passage, Step, Trace, show_marks
+from rag_assets.answering.agents import CheckedStatement, Passage, Step, Trace, show_marks
 from rag_assets.answering.record import Answer, AnswerReader
 from rag_assets.answering.rules import QUOTES_NAME, Match
 from rag_assets.model import block_quote, code_span, escape_inline, escape_prose, is_chinese

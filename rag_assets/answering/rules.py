@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from rag_assets.agents import AgentState, Decision, Passage, RulesPolicy, Step, show_marks
+from rag_assets.answering.agents import AgentState, Decision, Passage, RulesPolicy, Step, show_marks
 from rag_assets.evidence.answering import (
     THRESHOLD,
     FoundParent,

@@ -13,8 +13,8 @@ from rag_assets.storage import find_json, is_complete, match_keys, put_json, rea
 from rag_assets.workspace import Workspace
 
 if TYPE_CHECKING:
-    from rag_assets.agents import CheckedStatement
-    from rag_assets.agents.statements import StatementJudge
+    from rag_assets.answering.agents import CheckedStatement
+    from rag_assets.answering.agents.statements import StatementJudge
     from rag_assets.answering.record import Answer
     from rag_assets.answering.storing import AnswerOutcome
     from rag_assets.retrieval import Asked, OpenedLibrary, Reader
@@ -282,7 +282,7 @@ class _Desk:
                 yield from (f"{name}, {told}" for told in _not_there(answer, held.readers))
 
     def _not_supported(self, answer: "Answer") -> Iterator[str]:
-        from rag_assets.agents.statements import check_sentences
+        from rag_assets.answering.agents.statements import check_sentences
 
         kept = [(one.number, one.text, one.citations) for one in answer.statements]
         checked = check_sentences(
@@ -293,7 +293,7 @@ class _Desk:
                 yield f"statement {one.number}, “{one.text}”, is kept: {one.reason}"
 
     def _judge(self, answer: "Answer") -> "StatementJudge":
-        from rag_assets.agents.statements import RecordedJudge, ScorerJudge, VerbatimJudge
+        from rag_assets.answering.agents.statements import RecordedJudge, ScorerJudge, VerbatimJudge
         from rag_assets.judging import load_scorer
 
         if answer.is_quoted:

@@ -7,17 +7,17 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from rag_assets.agents.loop import Watch, unwatched
-from rag_assets.agents.trace import Limits
+from rag_assets.answering.agents.loop import Watch, unwatched
+from rag_assets.answering.agents.trace import Limits
 from rag_assets.answering.asking import PaperQuestion, answer_papers, citable_filters, replay_answer
 from rag_assets.answering.record import Answer, Mode, answer_from_json, write_answer
 from rag_assets.answering.rendering import render_answer
 from rag_assets.evidence.asking import Replay, compare, first_difference
 from rag_assets.judging import load_scorer, open_verifying_model
 from rag_assets.model import ConfigurationError, UsageError, require_question
+from rag_assets.model.settings import AnswerSettings, LlmRole
 from rag_assets.retrieval import Asked, Retriever, workspace_of
 from rag_assets.retrieval.papers import Route, route_papers, route_question
-from rag_assets.settings import AnswerSettings, LlmRole
 from rag_assets.storage import find_versions, read_json, write_version
 from rag_assets.workspace import Settings, Workspace
 

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from rag_assets.agents import ContextTool, Found, FoundLine, Passage, Toolset
+from rag_assets.answering.agents import ContextTool, Found, FoundLine, Passage, Toolset
 from rag_assets.model import SectionCategory
 from rag_assets.retrieval import Hit, Retriever, SearchFilters, papers
 

@@ -39,48 +39,14 @@ from rag_assets.auditing.storing import (
 )
 from rag_assets.auditing.verification import VerdictStore, verify_citations
 
-# Modules of this room that other rooms may import from, besides the names below.
-PUBLIC_MODULES = ("claims", "deciding", "judgements", "pages", "record", "report", "storing")
-
-__all__ = [
-    "CITATIONS",
-    "DRAFT_SUFFIXES",
-    "VERIFICATION_VERSION",
-    "Audit",
-    "AuditKind",
-    "AuditOutcome",
-    "Citation",
-    "CitationAudit",
-    "CitationVerdict",
-    "CitedDocument",
-    "CitedDocumentRef",
-    "CitedSentence",
-    "Draft",
-    "Library",
-    "OutdatedDraft",
-    "Passage",
-    "VerdictStore",
-    "audit_citations",
-    "audit_from_json",
-    "audit_schema",
-    "audit_sentence",
-    "audit_to_json",
-    "check_draft",
-    "citations_of_text",
-    "draft_key",
-    "export_cited_sources",
-    "find_drafts",
-    "judge_draft",
-    "list_drafts",
-    "look_for_stale",
-    "open_published",
-    "outdated_drafts",
-    "parse_draft",
-    "read_draft",
-    "render_markdown",
-    "stale_verdicts",
-    "unit_of",
-    "unsupported_citations",
-    "urgency",
-    "verify_citations",
-]
+# Modules that other packages may import from.
+PUBLIC_MODULES = (
+    "claims",
+    "deciding",
+    "judgements",
+    "pages",
+    "record",
+    "report",
+    "reviewing",
+    "storing",
+)

@@ -41,9 +41,9 @@ from rag_assets.auditing.verification import (
 from rag_assets.evidence.locating import suggest_query
 from rag_assets.judging import Scorer, TextEncoder, load_scorer
 from rag_assets.model import Progress, count_han, hash_fields, is_chinese
+from rag_assets.model.settings import AuditSettings, VerifySettings
 from rag_assets.publishing.content_words import coverage
 from rag_assets.retrieval import NOT_EVIDENCE, Hit, Retriever, SearchFilters
-from rag_assets.settings import AuditSettings, VerifySettings
 from rag_assets.workspace import Workspace
 
 # What sort of assertion a sentence is, in English or Chinese, and whether it is a strong one.

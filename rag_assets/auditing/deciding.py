@@ -22,11 +22,11 @@ from rag_assets.auditing.library import (
 from rag_assets.auditing.quoting import OMISSION, REORDERED, QuotationCheck
 from rag_assets.auditing.record import CitationVerdict, ReasonCode, ShownPassage, Status
 from rag_assets.evidence.locating import anchor_words, first_words, locate, suggest_query
-from rag_assets.finding import EvidenceWindow
 from rag_assets.judging import PassageText, Scorer, Sign, name_context
 from rag_assets.judging import ReasonCode as JudgedReason
 from rag_assets.judging import Status as JudgedStatus
 from rag_assets.model import PageBox, describe_standing, standing_of_title
+from rag_assets.retrieval.finding import EvidenceWindow
 from rag_assets.retrieval.statutes import dropped_limit, misplaced_lead
 
 # What is shown of a cited document for a claim: the windows that decide it, and their places.

@@ -27,8 +27,8 @@ from rag_assets.evidence import chat_model_of, partition_key
 from rag_assets.evidence.bibliography import ExportedSources, export_references
 from rag_assets.judging import Scorer, TextEncoder, load_scorer, open_verifying_model
 from rag_assets.model import Progress, PublicationError, UsageError, hash_bytes
+from rag_assets.model.settings import AuditSettings, VerifySettings
 from rag_assets.retrieval import Asked, Retriever, open_library, workspace_of
-from rag_assets.settings import AuditSettings, VerifySettings
 from rag_assets.storage import Notify, current_folder, find_versions, read_json, write_version
 from rag_assets.workspace import Workspace
 

@@ -39,7 +39,6 @@ from rag_assets.auditing.library import (
 )
 from rag_assets.auditing.quoting import PrintedText, QuotationCheck, check_quotation, quoted_claim
 from rag_assets.auditing.record import CitationAudit, CitationVerdict, ListedSource, identify_audit
-from rag_assets.finding import MOST_WINDOWS, EvidenceFinder, OpenDocument
 from rag_assets.judging import (
     Judgement,
     PassageText,
@@ -50,7 +49,8 @@ from rag_assets.judging import (
     load_scorer,
 )
 from rag_assets.model import ConfigurationError, Progress, UsageError, hash_fields
-from rag_assets.settings import VerifySettings
+from rag_assets.model.settings import VerifySettings
+from rag_assets.retrieval.finding import MOST_WINDOWS, EvidenceFinder, OpenDocument
 from rag_assets.storage import LocalStore, Notify, hold_lock, update
 from rag_assets.workspace import Workspace
 

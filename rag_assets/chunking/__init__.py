@@ -37,37 +37,8 @@ if TYPE_CHECKING:
     )
     from rag_assets.chunking.stage import has_stale_chunks, refresh_chunks, refresh_parents
 
-__all__ = [
-    "CHUNKING_VERSION",
-    "PARENTS_VERSION",
-    "PATH_SEPARATOR",
-    "PREPROCESS_VERSION",
-    "BoxFinder",
-    "ChosenSpan",
-    "TokenCounter",
-    "Tokenizer",
-    "articles_type",
-    "boxes_type",
-    "chunk_document",
-    "chunk_row",
-    "chunks_schema",
-    "describe_spans",
-    "digested_fields",
-    "has_stale_chunks",
-    "locate_pages",
-    "make_chunks",
-    "make_parents",
-    "model_input",
-    "oversized_chunks",
-    "parents_schema",
-    "preprocess",
-    "refresh_chunks",
-    "refresh_parents",
-    "restore_parent",
-    "sentence_breaks",
-    "split_sentences",
-    "uncovered_parents",
-]
+PUBLIC_MODULES = ("editing",)
+
 
 # Imported on first use: who needs only the others must not wait for these.
 __getattr__ = lazy_names(

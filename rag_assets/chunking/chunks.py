@@ -13,7 +13,7 @@ from rag_assets.chunking.parents import locate_pages
 from rag_assets.chunking.rows import BoxFinder
 from rag_assets.chunking.sentences import Outline, TokenCounter, Tokenizer
 from rag_assets.model import BlockKind, Chunk, ChunkKind, Parent, ParsedDocument
-from rag_assets.settings import ChunkSettings
+from rag_assets.model.settings import ChunkSettings
 
 CHUNKING_VERSION = "5"
 

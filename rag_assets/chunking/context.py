@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from rag_assets.chunking.dividing import Passage
 from rag_assets.chunking.sentences import Outline, Tokenizer, next_visible
 from rag_assets.model import FIGURE
-from rag_assets.settings import ChunkSettings, PreprocessRule
+from rag_assets.model.settings import ChunkSettings, PreprocessRule
 
 PREPROCESS_VERSION = "1"
 

@@ -23,7 +23,7 @@ from rag_assets.chunking.sentences import (
     reference_bounds,
 )
 from rag_assets.model import CJK_RANGES, Columns, ConfigurationError, Parent, count_cjk
-from rag_assets.settings import ChunkSettings, GeneralChunkSettings
+from rag_assets.model.settings import ChunkSettings, GeneralChunkSettings
 
 # Prices, in units of the squared relative distance from the target (0.25 is "half the target
 # away"). Chosen by hand; benchmarks of chunking measure sizes and stability with them.

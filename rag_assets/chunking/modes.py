@@ -35,7 +35,7 @@ from rag_assets.law.structure import (
 )
 from rag_assets.law.versions import LAWS_KEY
 from rag_assets.model import Article, Block, Parent, ParsedDocument, Section, SectionCategory
-from rag_assets.settings import ChunkMode, ChunkSettings
+from rag_assets.model.settings import ChunkMode, ChunkSettings
 
 _MARKS = r"[ \t]*(?:[-*+•>][ \t]+|#{1,6}[ \t]+|\d{1,3}[.)、][ \t]*)?(?:\*\*|__)?"
 _NUMBER = r"[ \t]?\d{0,3}(?:\*\*|__)?[ \t]*[:：.、](?:\*\*|__)?[ \t]*"

@@ -15,7 +15,7 @@ from rag_assets.chunking.dividing import (
 )
 from rag_assets.chunking.sentences import HEAD_KINDS, Outline, Span, TokenCounter, next_visible
 from rag_assets.model import Columns, PageSpan, Parent
-from rag_assets.settings import ChunkSettings
+from rag_assets.model.settings import ChunkSettings
 
 PARENTS_VERSION = "3"
 

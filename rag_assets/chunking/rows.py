@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from rag_assets.model import Article, Box, Chunk, PageBox, Parent, ParsedDocument, hash_text
-from rag_assets.stages import parsed_contents
 from rag_assets.storage import Entry, read_entries, read_rows
 from rag_assets.workspace import Inventory, Namespace
+from rag_assets.workspace.stages import parsed_contents
 
 if TYPE_CHECKING:
     import pyarrow as pa

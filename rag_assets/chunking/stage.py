@@ -18,9 +18,8 @@ from rag_assets.chunking.rows import (
 )
 from rag_assets.chunking.sentences import Tokenizer
 from rag_assets.model import Progress, StageOutcome, combine_digests, hash_fields
+from rag_assets.model.settings import ChunkSettings
 from rag_assets.parsing import read_parsed
-from rag_assets.settings import ChunkSettings
-from rag_assets.stages import DocumentStage, parsed_contents
 from rag_assets.storage import (
     Computed,
     Entry,
@@ -31,6 +30,7 @@ from rag_assets.storage import (
     split_rows,
 )
 from rag_assets.workspace import Inventory, Namespace
+from rag_assets.workspace.stages import DocumentStage, parsed_contents
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -16,6 +16,3 @@ def main() -> None:
     # What a library starts (resource trackers, pools) imports nothing of the current folder.
     os.environ["PYTHONSAFEPATH"] = "1"
     sys.exit(build_cli()())
-
-
-__all__ = ["main"]

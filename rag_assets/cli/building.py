@@ -23,8 +23,8 @@ from rag_assets.cli.options import (
 )
 from rag_assets.cli.progress import shown_progress
 from rag_assets.model import count_of
-from rag_assets.stages import partitioned, stage_names, switched_on, way_to
 from rag_assets.workspace import Namespace, shipped_settings
+from rag_assets.workspace.stages import partitioned, stage_names, switched_on, way_to
 
 _ALL = stage_names()
 
@@ -322,7 +322,7 @@ def preview(
     blocks: bool, number: int | None, output: Path | None, dpi: int, as_json: bool,
 ) -> None:  # fmt: skip
     """Print or write the preview."""
-    from rag_assets.previewing import PreviewSource, render_html, render_lines
+    from rag_assets.knowledge.previewing import PreviewSource, render_html, render_lines
 
     if file is None:
         from rag_assets.parsing import describe_parsers

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from rag_assets.chunking.editing import ChunkDraft, Conflict, DraftChunk, DraftEditor, find_document
 from rag_assets.cli.building import run_stages
 from rag_assets.cli.options import (
     RenamedGroup,
@@ -15,9 +16,8 @@ from rag_assets.cli.options import (
     open_namespaces,
     print_json,
 )
-from rag_assets.editing import ChunkDraft, Conflict, DraftChunk, DraftEditor, find_document
 from rag_assets.model import UsageError, count_of
-from rag_assets.stages import way_from
+from rag_assets.workspace.stages import way_from
 
 # Of a chunk in a list, characters that are shown.
 _SHOWN = 72

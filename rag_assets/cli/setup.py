@@ -14,7 +14,7 @@ from rag_assets.model import UsageError
 from rag_assets.workspace import ARCHIVED, LISTS, OVERRIDABLE, Namespace
 
 if TYPE_CHECKING:
-    from rag_assets.local_models import KeptModel
+    from rag_assets.llm.local_models import KeptModel
 
 
 @click.command(
@@ -298,7 +298,7 @@ def add(
     as_json: bool,
 ) -> None:
     """Add one model."""
-    from rag_assets.local_models import (
+    from rag_assets.llm.local_models import (
         add_from_hub,
         add_from_path,
         add_from_wheels,
@@ -341,7 +341,7 @@ def add(
 @json_option
 def list_command(as_json: bool) -> None:
     """List kept and known models."""
-    from rag_assets.local_models import default_folder, known_models, list_models
+    from rag_assets.llm.local_models import default_folder, known_models, list_models
 
     kept = list_models(default_folder())
     names = {model.name for model in kept}
@@ -366,7 +366,7 @@ def list_command(as_json: bool) -> None:
 @click.argument("name")
 def remove(name: str) -> None:
     """Remove one model."""
-    from rag_assets.local_models import default_folder, remove_model
+    from rag_assets.llm.local_models import default_folder, remove_model
 
     if remove_model(default_folder(), name, lambda sentence: click.echo(sentence, err=True)):
         click.echo(f"{name}: removed")

@@ -6,11 +6,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import date, datetime
 from itertools import groupby
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from rag_assets.cli.options import (
+    OutputPath,
     RenamedGroup,
     as_of_option,
     json_option,
@@ -35,7 +37,6 @@ _IN_ONE = re.compile(r"(?P<law>.+?)\s*第?(?P<article>[0-9零〇一二三四五�
 _RENAMED = {
     "cite": "Use `rag law article`, which takes a citation.",
     "curate": "Use `rag law check`.",
-    "sample": "Copy the files that you want yourself.",
 }
 
 
@@ -75,9 +76,9 @@ def search(
     """Search statutes."""
     workspace = open_workspace()
     read_models_ahead(workspace)
+    from rag_assets.desk.tools import describe_search
     from rag_assets.retrieval import OpenedLibrary
     from rag_assets.retrieval.statutes import group_by_rank, search_statutes
-    from rag_assets.tools import describe_search
 
     day = _day(as_of)
     with OpenedLibrary(workspace) as library:
@@ -264,6 +265,40 @@ def check(names: tuple[str, ...], as_of: datetime | None, every: bool, as_json: 
     for one in found:
         for line in _table(one, None if every else _SHOWN):
             click.echo(line)
+
+
+@law.command(
+    help="Draw N raw files at random, every folder and size in turn, and copy them below DIR: a "
+    "test vault. The same seed draws the same files."
+)
+@click.argument("count", metavar="N", type=click.IntRange(1))
+@namespace_option
+@click.option("--seed", type=int, default=0, show_default=True, help="Another seed, other files.")
+@click.option(
+    "--to", "target", type=OutputPath(is_folder=True), metavar="DIR",
+    help="The folder that they are copied to; without it they are listed.",
+)  # fmt: skip
+@json_option
+def sample(
+    count: int, names: tuple[str, ...], seed: int, target: Path | None, as_json: bool
+) -> None:
+    """Copy or list a sample."""
+    from rag_assets.retrieval.vaults import copy_sample, draw_sample
+
+    namespaces = _of_laws(names)
+    if len(namespaces) > 1:
+        raise UsageError("a sample is drawn from one namespace: name it with --namespace.")
+    (namespace,) = namespaces
+    drawn = draw_sample(namespace, count, seed)
+    if target is not None:
+        copy_sample(namespace, drawn, target)
+    if as_json:
+        print_json([{"file": one.source_uri, "bytes": one.size} for one in drawn])
+    elif target is not None:
+        click.echo(f"{count_of(len(drawn), 'file')} in {target}")
+    else:
+        for one in drawn:
+            click.echo(one.source_uri)
 
 
 def _of_laws(names: tuple[str, ...]) -> list[Namespace]:

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from rag_assets.desk.serving import serve_desk
     from rag_assets.desk.state import Desk
 
-__all__ = ["Desk", "DeskClient", "build_application", "serve_desk"]
+PUBLIC_MODULES = ("tools", "mcp_server")
+
 
 # Imported on first use: the web framework is for who serves.
 __getattr__ = lazy_names(

@@ -10,8 +10,8 @@ from pathlib import Path
 from fastapi import APIRouter, Request
 from starlette.responses import RedirectResponse, Response
 
-from rag_assets.agents import CheckedStatement, Step
 from rag_assets.answering import answer_from_json
+from rag_assets.answering.agents import CheckedStatement, Step
 from rag_assets.answering.law import LAW_STEM, LawPoint, law_answer_from_json
 from rag_assets.desk.rendering import page
 from rag_assets.desk.state import Desk, DeskOf, FormOf, Job, text_of

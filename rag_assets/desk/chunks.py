@@ -10,9 +10,9 @@ from starlette.datastructures import FormData
 from starlette.responses import RedirectResponse, Response
 
 from rag_assets.chunking import split_sentences
+from rag_assets.chunking.editing import ChunkDraft, Conflict, DraftChunk, Event, Numbered
 from rag_assets.desk.rendering import PART, page, say
 from rag_assets.desk.state import Desk, DeskOf, DrawnPages, FormOf, Job, text_of
-from rag_assets.editing import ChunkDraft, Conflict, DraftChunk, Event, Numbered
 from rag_assets.knowledge import DraftEditor
 from rag_assets.model import DraftMovedError, PageBox, UsageError
 

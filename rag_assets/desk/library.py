@@ -18,13 +18,13 @@ from starlette.responses import RedirectResponse, Response
 from rag_assets.auditing import list_drafts
 from rag_assets.desk.rendering import page
 from rag_assets.desk.state import Desk, DeskOf, FormOf, Job, text_of
+from rag_assets.desk.tools import trace_citation
 from rag_assets.evidence.pictures import WholePage
 from rag_assets.model import PageBox, ParsedDocument, PublicationError, UsageError
 from rag_assets.parsing import read_parsed
 from rag_assets.retrieval import OpenedLibrary, Reader, Retriever
-from rag_assets.stages import partitioned, way_to
-from rag_assets.tools import trace_citation
 from rag_assets.workspace import Namespace
+from rag_assets.workspace.stages import partitioned, way_to
 
 View = Literal["blocks", "sections", "chunks"]
 VIEWS: tuple[View, ...] = ("blocks", "sections", "chunks")
@@ -185,7 +185,7 @@ def show(
 @passages_router.post("/passages/{citation}")
 def put(request: Request, desk: DeskOf, form: FormOf, citation: str) -> Response:
     """Put a passage at the end of a draft, which is remembered for the next one."""
-    from rag_assets.reviewing import add_passage
+    from rag_assets.auditing.reviewing import add_passage
 
     name = text_of(form, "draft")
     written = add_passage(

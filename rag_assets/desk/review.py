@@ -18,8 +18,15 @@ if TYPE_CHECKING:
 
     from rag_assets.auditing import CitedDocument
     from rag_assets.auditing.record import Decision
+    from rag_assets.auditing.reviewing import (
+        Choice,
+        CitedSource,
+        Difference,
+        Item,
+        LaidDraft,
+        Review,
+    )
     from rag_assets.model import Progress
-    from rag_assets.reviewing import Choice, CitedSource, Difference, Item, LaidDraft, Review
 
 KEPT = ("show", "view")
 """What stands in the address of a page and is handed on by its links and forms."""
@@ -48,7 +55,7 @@ class ReviewView:
         review: "Review",
         asked: Mapping[str, str] | None = None,
     ) -> None:
-        from rag_assets.reviewing import differences
+        from rag_assets.auditing.reviewing import differences
 
         # What is asked for, where that is not the query of the address.
         asked = request.query_params if asked is None else asked
@@ -115,7 +122,7 @@ class ReviewView:
     @cached_property
     def laid(self) -> "LaidDraft":
         """The draft's own words."""
-        from rag_assets.reviewing import lay_out_draft
+        from rag_assets.auditing.reviewing import lay_out_draft
 
         return lay_out_draft(self.review)
 
@@ -127,7 +134,7 @@ class ReviewView:
     @cached_property
     def chosen(self) -> "Choice | None":
         """The passage that was chosen in place of the one that the machine judged by."""
-        from rag_assets.reviewing import find_choice
+        from rag_assets.auditing.reviewing import find_choice
 
         if not self._chosen_id or self.document is None:
             return None
@@ -136,7 +143,7 @@ class ReviewView:
     @cached_property
     def choices(self) -> "tuple[list[Choice], int]":
         """Other passages of the document, and how many there are."""
-        from rag_assets.reviewing import choices_of
+        from rag_assets.auditing.reviewing import choices_of
 
         if self.document is None:
             return [], 0
@@ -145,14 +152,14 @@ class ReviewView:
     @property
     def parts(self) -> tuple[str, str, str]:
         """The passage, the words that count between the others."""
-        from rag_assets.reviewing import shown_parts
+        from rag_assets.auditing.reviewing import shown_parts
 
         return shown_parts(self.item, self.chosen)
 
     @property
     def marked(self) -> list[tuple[str, bool]]:
         """The sentence in pieces, each with whether the source does not say it."""
-        from rag_assets.reviewing import marked_sentence
+        from rag_assets.auditing.reviewing import marked_sentence
 
         return marked_sentence(self.item.row)
 
@@ -195,7 +202,7 @@ class ReviewView:
     @property
     def sources(self) -> "list[CitedSource]":
         """The documents that the draft cites, in the order of citing."""
-        from rag_assets.reviewing import cited_sources
+        from rag_assets.auditing.reviewing import cited_sources
 
         return cited_sources(self.review.audit)
 
@@ -283,7 +290,7 @@ def _judge(request: Request, desk: Desk, name: str, form: "FormData") -> Respons
 
 
 def _edit(desk: Desk, name: str, form: "FormData") -> Response:
-    from rag_assets.reviewing import SentenceEdit
+    from rag_assets.auditing.reviewing import SentenceEdit
 
     edit = SentenceEdit(
         digest=text_of(form, "digest"),
@@ -306,7 +313,7 @@ def _as_in_file(desk: Desk, name: str, form: "FormData") -> str:
 
 
 def _sources(desk: Desk, name: str, form: "FormData") -> Response:
-    from rag_assets.reviewing import export_standing
+    from rag_assets.auditing.reviewing import export_standing
 
     review = desk.reviews.open(name)
     if review is None:
@@ -346,7 +353,7 @@ def _progress(job: Job) -> "Progress":
 
 
 def _report(desk: Desk, review: "Review | None") -> Response:
-    from rag_assets.reviewing import kept_report
+    from rag_assets.auditing.reviewing import kept_report
 
     path = kept_report(desk.workspace, review) if review is not None else None
     if path is None or not path.is_file():

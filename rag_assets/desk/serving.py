@@ -8,8 +8,8 @@ from os import getpid
 
 from rag_assets.desk.guard import Door, own_hosts
 from rag_assets.desk.state import Desk
-from rag_assets.execution import interruptible
 from rag_assets.model import RagError, UsageError
+from rag_assets.storage.execution import interruptible
 from rag_assets.workspace import Workspace
 from rag_assets.workspace.desk_address import DeskAddress, desk_token, forget_desk, note_desk
 
@@ -81,7 +81,7 @@ def serve_desk(
 
 def _warm(desk: Desk) -> None:
     """Search once, so that the first question finds models read and publications open."""
-    from rag_assets.tools import search
+    from rag_assets.desk.tools import search
 
     try:
         search(desk.library, "desk", top_k=1)

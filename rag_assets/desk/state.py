@@ -13,16 +13,16 @@ import anyio
 from fastapi import Depends, Request
 from starlette.datastructures import FormData
 
+from rag_assets.chunking.editing import HeldDocuments
 from rag_assets.desk.guard import Door
 from rag_assets.desk.rendering import COOKIE, Language, as_language
-from rag_assets.editing import HeldDocuments
 from rag_assets.evidence.pictures import Drawing, WholePage, whole_page
 from rag_assets.model import RagError, UsageError, hide_credentials
 from rag_assets.retrieval import OpenedLibrary
 from rag_assets.workspace import Workspace
 
 if TYPE_CHECKING:
-    from rag_assets.reviewing import Reviews
+    from rag_assets.auditing.reviewing import Reviews
 
 _MOST_PAGES = 32
 
@@ -213,7 +213,7 @@ class Desk:
     def reviews(self) -> "Reviews":
         """The drafts under review."""
         # Imported here: what judges takes a second to import, and the first page needs none of it.
-        from rag_assets.reviewing import Reviews
+        from rag_assets.auditing.reviewing import Reviews
 
         return Reviews(self.workspace)
 

@@ -27,26 +27,3 @@ from rag_assets.embedding.models import (
 # Modules that other packages may import from, besides the names below: who needs only those must
 # not wait for these.
 PUBLIC_MODULES = ("bundled_files", "model_folder", "sparse_encoder", "stage", "taught")
-
-__all__ = [
-    "UNREADABLE_SHARE",
-    "Embedder",
-    "EmbeddingModel",
-    "EmbeddingTokenizer",
-    "EncodeProgress",
-    "HashingEmbedder",
-    "PassageEncoder",
-    "QueryEncoder",
-    "WordTokenizer",
-    "can_read",
-    "embedding_models",
-    "encode_questions",
-    "joint_tokenizer",
-    "load_embedder",
-    "load_query_encoder",
-    "load_tokenizer",
-    "model_dimension",
-    "model_fingerprint",
-    "model_fingerprints",
-    "sound_models",
-]

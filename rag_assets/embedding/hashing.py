@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from rag_assets.embedding.embedder import Embedder, EmbeddingTokenizer, EncodeProgress
 from rag_assets.model import CJK_RANGES, hash_fields
-from rag_assets.settings import ModelSettings
+from rag_assets.model.settings import ModelSettings
 
 if TYPE_CHECKING:
     import numpy as np

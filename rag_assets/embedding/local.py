@@ -48,7 +48,7 @@ from rag_assets.embedding.model_folder import (
     room_for_text,
 )
 from rag_assets.model import ConfigurationError, hash_fields
-from rag_assets.settings import ModelSettings
+from rag_assets.model.settings import ModelSettings
 
 if TYPE_CHECKING:
     import numpy as np

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from rag_assets.model import ConfigurationError, hash_fields
-from rag_assets.settings import ModelSettings
+from rag_assets.model.settings import ModelSettings
 
 # Counts as code: raise it when the same model files give other vectors for the same string.
 _ENCODING_VERSION = 2

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from rag_assets.embedding.embedder import Embedder, EmbeddingTokenizer, PassageEncoder, QueryEncoder
 from rag_assets.model import ConfigurationError, hash_fields
-from rag_assets.settings import EmbedSettings, ModelSettings
+from rag_assets.model.settings import EmbedSettings, ModelSettings
 
 if TYPE_CHECKING:
     from rag_assets.workspace import Namespace

@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from rag_assets.embedding.embedder import EmbeddingTokenizer, EncodeProgress
 from rag_assets.embedding.hashing import WordTokenizer
 from rag_assets.embedding.model_folder import TOKENIZER_FILE, FileTokenizer
-from rag_assets.model import ConfigurationError, ServiceError, UsageError, hash_fields, hash_text
-from rag_assets.services import (
+from rag_assets.llm.services import (
     LOCATION_VARIABLE,
     PassingError,
     RefusedContentError,
@@ -32,7 +31,8 @@ from rag_assets.services import (
     raise_for_status,
     require_key,
 )
-from rag_assets.settings import ModelSettings
+from rag_assets.model import ConfigurationError, ServiceError, UsageError, hash_fields, hash_text
+from rag_assets.model.settings import ModelSettings
 
 if TYPE_CHECKING:
     import numpy as np

@@ -11,7 +11,7 @@ from rag_assets.embedding.bert import unit_vectors
 from rag_assets.embedding.embedder import EncodeProgress
 from rag_assets.embedding.model_folder import TOKENIZER_FILE, FolderFacts, cutting_token_ids
 from rag_assets.model import ConfigurationError, usable_processors
-from rag_assets.settings import ModelSettings
+from rag_assets.model.settings import ModelSettings
 
 if TYPE_CHECKING:
     import numpy as np

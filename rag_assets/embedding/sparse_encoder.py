@@ -24,7 +24,7 @@ from rag_assets.embedding.model_folder import (
 )
 from rag_assets.embedding.sentence_model import batches_of, open_model
 from rag_assets.model import ConfigurationError, hash_fields
-from rag_assets.settings import ModelSettings
+from rag_assets.model.settings import ModelSettings
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,11 +10,10 @@ from math import ceil
 from typing import TYPE_CHECKING, Any
 
 from rag_assets.chunking import model_input
-from rag_assets.editing import Passages
+from rag_assets.chunking.editing import Passages
 from rag_assets.embedding.embedder import UNREADABLE_SHARE, can_read
 from rag_assets.embedding.models import EmbeddingModel, model_fingerprint
 from rag_assets.embedding.sentence_model import WINDOW_TEXTS
-from rag_assets.execution import Execution, Limits, LocalExecution, OnPart
 from rag_assets.model import (
     ConfigurationError,
     DamagedFileError,
@@ -25,7 +24,6 @@ from rag_assets.model import (
     hash_fields,
     hash_text,
 )
-from rag_assets.stages import DocumentStage, claim_lock, fingerprints_over, stage_lock
 from rag_assets.storage import (
     Computed,
     Entry,
@@ -38,7 +36,9 @@ from rag_assets.storage import (
     rows_of,
     write_record,
 )
+from rag_assets.storage.execution import Execution, Limits, LocalExecution, OnPart
 from rag_assets.workspace import Inventory, Namespace
+from rag_assets.workspace.stages import DocumentStage, claim_lock, fingerprints_over, stage_lock
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -17,7 +17,7 @@ from rag_assets.embedding.bert import BertEmbedder, PlainBert
 from rag_assets.embedding.bundled_files import E5
 from rag_assets.embedding.local import bundled_vocabulary, fingerprint, read_e5
 from rag_assets.model import DamagedFileError, hash_bytes, hash_fields, usable_processors
-from rag_assets.settings import ModelSettings
+from rag_assets.model.settings import ModelSettings
 from rag_assets.workspace import configs_folder
 
 if TYPE_CHECKING:

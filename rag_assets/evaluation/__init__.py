@@ -14,16 +14,6 @@ if TYPE_CHECKING:
 # Modules of this room that other rooms may import from, besides the names below.
 PUBLIC_MODULES = ("workspace_sets",)
 
-__all__ = [
-    "EvalSet",
-    "EvaluationReport",
-    "KnowledgeEvaluator",
-    "ReportTable",
-    "default_cache",
-    "evaluate_evalset",
-    "evaluate_retrieval",
-    "load_eval_set",
-]
 
 # Imported on first use: who needs only the others must not wait for it.
 __getattr__ = lazy_names(__name__, {"default_cache": "workspaces"})

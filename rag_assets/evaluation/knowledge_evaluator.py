@@ -315,9 +315,9 @@ def _cuts(built: BuiltWorkspace) -> Iterator[CutText]:
     """Yield each document's text and how it is cut."""
     from rag_assets.chunking import chunks_schema
     from rag_assets.parsing import read_parsed
-    from rag_assets.stages import parsed_contents
     from rag_assets.storage import read_rows
     from rag_assets.workspace import require_inventory
+    from rag_assets.workspace.stages import parsed_contents
 
     namespace = built.namespace
     inventory = require_inventory(namespace)

@@ -32,6 +32,7 @@ from rag_assets.evaluation.workspaces import (
     markdown_of,
 )
 from rag_assets.model import Progress
+from rag_assets.model.settings import RetrieveSettings
 from rag_assets.retrieval import (
     LEXICAL,
     AskedQuery,
@@ -42,7 +43,6 @@ from rag_assets.retrieval import (
     models_asked,
     rank_chunks,
 )
-from rag_assets.settings import RetrieveSettings
 from rag_assets.storage import Notify
 from rag_assets.workspace import Settings
 

@@ -401,9 +401,9 @@ def run_stages(
     """
     from rag_assets.chunking import refresh_chunks, refresh_parents
     from rag_assets.embedding.stage import refresh_embeddings
-    from rag_assets.graph import refresh_entities
     from rag_assets.parsing import refresh_parse_reports
     from rag_assets.publishing import publish
+    from rag_assets.publishing.graph import refresh_entities
 
     inventory = take_inventory(namespace, notify=notify, on_progress=on_progress).inventory
     partitions = namespace.partition_keys

@@ -35,47 +35,15 @@ from rag_assets.evidence.question import (
 )
 from rag_assets.evidence.rendering import render_pack
 
-# Modules of this room that other rooms may import from, besides the names below.
+# Modules that other packages may import from.
 PUBLIC_MODULES = (
     "answering",
     "asking",
     "bibliography",
+    "briefing",
     "locating",
     "pictures",
     "question",
     "quoting",
     "rendering",
 )
-
-__all__ = [
-    "AskOutcome",
-    "EvidenceItem",
-    "EvidencePack",
-    "Mode",
-    "PackRequest",
-    "PackSource",
-    "Question",
-    "Replay",
-    "SavedQuestion",
-    "ask",
-    "chat_model_of",
-    "check_question",
-    "list_questions",
-    "make_pack",
-    "mark_retired",
-    "note_pack",
-    "noted_packs",
-    "pack_from_json",
-    "pack_schema",
-    "pack_to_json",
-    "packs_without_publication",
-    "partition_key",
-    "read_pack",
-    "read_question",
-    "readable_questions",
-    "render_pack",
-    "replay",
-    "save_question",
-    "take_notes",
-    "write_pack",
-]

@@ -21,7 +21,8 @@ from rag_assets.embedding.taught import (
 )
 from rag_assets.evidence.locating import count_words
 from rag_assets.evidence.pack import PackMatch
-from rag_assets.finding import (
+from rag_assets.model import hash_fields, is_chinese
+from rag_assets.retrieval.finding import (
     Nearness,
     PassageLike,
     Sentence,
@@ -30,7 +31,6 @@ from rag_assets.finding import (
     shown_sentence,
     without_asking,
 )
-from rag_assets.model import hash_fields, is_chinese
 
 if TYPE_CHECKING:
     from rag_assets.retrieval import Hit, Retrieved, Retriever, SearchFilters

@@ -22,7 +22,7 @@ from rag_assets.evidence.pack import (
 from rag_assets.evidence.question import Question, SavedQuestion, list_questions, save_question
 from rag_assets.evidence.rendering import render_pack
 from rag_assets.model import DamagedFileError, PublicationError, RagError, UsageError
-from rag_assets.settings import RetrieveSettings
+from rag_assets.model.settings import RetrieveSettings
 from rag_assets.storage import (
     Notify,
     add_to_version,

@@ -30,8 +30,8 @@ from rag_assets.workspace import Workspace
 
 if TYPE_CHECKING:
     from rag_assets.llm import ChatModel
+    from rag_assets.model.settings import RetrieveSettings
     from rag_assets.retrieval import Asked, Hit, ParentHit, Retrieved, Retriever, SearchFilters
-    from rag_assets.settings import RetrieveSettings
 
 # What an item of a pack says of the law that it is from.
 

@@ -10,7 +10,6 @@ from pathlib import Path
 from rag_assets.chunking import split_sentences
 from rag_assets.evidence.locating import first_words
 from rag_assets.evidence.pack import QuoteCheck
-from rag_assets.finding import is_imprint
 from rag_assets.law import (
     ARTICLE_AND_CLAUSE,
     ArticleBegin,
@@ -23,6 +22,7 @@ from rag_assets.law import (
     read_clause,
 )
 from rag_assets.model import FIGURE, DamagedFileError, PageBox, ParsedDocument
+from rag_assets.retrieval.finding import is_imprint
 
 # Where a sentence that is too long to be quoted is cut: behind a clause, never in mid-thought.
 #

@@ -25,35 +25,7 @@ from rag_assets.judging.scorers import (
     try_model,
 )
 from rag_assets.judging.words import is_negated
-from rag_assets.settings import ScorerName
+from rag_assets.model.settings import ScorerName
 
 # Modules of this room that other rooms may import from, besides the names below.
 PUBLIC_MODULES = ("readers", "statement")
-
-__all__ = [
-    "MAX_UNKNOWN_SHARE",
-    "SCORE_DECIMALS",
-    "Frame",
-    "Judgement",
-    "PassageText",
-    "ReasonCode",
-    "Scorer",
-    "ScorerName",
-    "Sign",
-    "SignKind",
-    "Status",
-    "TextEncoder",
-    "Thresholds",
-    "check_facts",
-    "cosines",
-    "find_frame",
-    "hold_to_source",
-    "is_negated",
-    "load_scorer",
-    "name_context",
-    "open_verifying_model",
-    "read_numerals",
-    "read_quantities",
-    "show_score",
-    "try_model",
-]

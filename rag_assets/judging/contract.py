@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from rag_assets.model import ConfigurationError
-from rag_assets.settings import ScorerName, VerifySettings
+from rag_assets.model.settings import ScorerName, VerifySettings
 
 # What a scorer is asked, and what it answers.
 

@@ -5,15 +5,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from rag_assets.finding import text_size
 from rag_assets.judging.contract import SCORE_DECIMALS, Judgement, PassageText, Sign, Thresholds
 from rag_assets.judging.numbers import compare_numbers, deciding_sentence
 from rag_assets.judging.quantities import read_quantities
 from rag_assets.judging.statement import state
 from rag_assets.judging.words import fold, limits_of, trend_of
 from rag_assets.model import CJK_RANGES, count_han, hash_fields
+from rag_assets.model.settings import ScorerName
 from rag_assets.publishing.content_words import coverage
-from rag_assets.settings import ScorerName
+from rag_assets.retrieval.finding import text_size
 
 # The few numbered sentences that a reader is given: long passages drown a small one.
 

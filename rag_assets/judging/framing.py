@@ -17,12 +17,12 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from rag_assets.finding import PassageLike, Sentence, cites_others
 from rag_assets.judging.contract import Judgement, PassageText, Sign, Thresholds
 from rag_assets.judging.facts import find_repeated, is_instruction, is_long_enough
 from rag_assets.judging.statement import state
 from rag_assets.judging.words import is_negated
 from rag_assets.model import HAN_RANGES, is_chinese
+from rag_assets.retrieval.finding import PassageLike, Sentence, cites_others
 
 # Alignment of letters (rapidfuzz partial_ratio, 0 to 100) from which a sentence of the source
 # holds the words of a statement. Only the sentences that hold most of them count.

@@ -40,9 +40,9 @@ from rag_assets.llm import (
     complete_as,
     load_prompt,
 )
-from rag_assets.local_models import default_folder
+from rag_assets.llm.local_models import default_folder
 from rag_assets.model import AnswerError, ConfigurationError, hash_fields, is_chinese
-from rag_assets.settings import ReaderSettings, ScorerName
+from rag_assets.model.settings import ReaderSettings, ScorerName
 from rag_assets.storage import write_text
 from rag_assets.workspace import configs_folder
 

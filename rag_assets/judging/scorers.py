@@ -19,12 +19,12 @@ from rag_assets.judging.contract import (
 from rag_assets.judging.facts import FactsScorer, hold_against_facts
 from rag_assets.judging.statement import state
 from rag_assets.model import ConfigurationError, hash_fields
+from rag_assets.model.settings import ScorerName, VerifySettings
 from rag_assets.publishing.content_words import coverage
-from rag_assets.settings import ScorerName, VerifySettings
 
 if TYPE_CHECKING:
     from rag_assets.llm import ChatModel
-    from rag_assets.local_models import KeptModel
+    from rag_assets.llm.local_models import KeptModel
     from rag_assets.workspace import Workspace
 
 # Scorer `similarity` (spec 000): the cosine of a claim with the nearest passage or sentence.

@@ -1,6 +1,6 @@
 """The library's face (spec 001): sources in, found passages and contexts out."""
 
-from rag_assets.editing import ChunkDraft, DraftChunk
+from rag_assets.chunking.editing import ChunkDraft, DraftChunk
 from rag_assets.knowledge.adding import add_content
 from rag_assets.knowledge.changing import (
     IngestOutcome,
@@ -31,38 +31,4 @@ from rag_assets.knowledge.retriever import KnowledgeResult, KnowledgeRetriever, 
 from rag_assets.knowledge.source import KnowledgeSource
 from rag_assets.parsing import ParserRegistry
 
-__all__ = [
-    "BaseConfig",
-    "ChunkConfig",
-    "ChunkDraft",
-    "ChunkPreview",
-    "ContextBuilder",
-    "ContextPassage",
-    "DraftChunk",
-    "DraftEditor",
-    "EmbeddingConfig",
-    "IngestOutcome",
-    "InjectConfig",
-    "KnowledgeChunk",
-    "KnowledgeConfig",
-    "KnowledgeContext",
-    "KnowledgeResult",
-    "KnowledgeRetriever",
-    "KnowledgeScope",
-    "KnowledgeSource",
-    "LibraryChange",
-    "ParserRegistry",
-    "QualityConfig",
-    "RerankConfig",
-    "RetrievalConfig",
-    "RetrieveConfig",
-    "SourceSpan",
-    "SparseEmbeddingConfig",
-    "TuningConfig",
-    "VectorStoreConfig",
-    "add_content",
-    "ingest_many",
-    "ingest_many_sync",
-    "retire",
-    "retire_sync",
-]
+PUBLIC_MODULES = ("previewing",)

@@ -100,7 +100,7 @@ def _download(
     allow_private: bool,
     earlier: Earlier | None,
 ) -> Fetched:
-    from rag_assets.services import (
+    from rag_assets.llm.services import (
         DownloadError,
         Known,
         Limits,

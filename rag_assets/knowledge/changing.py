@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rag_assets.editing import find_document
+from rag_assets.chunking.editing import find_document
 from rag_assets.knowledge.adding import Added, Earlier, add_content, is_web_address, sidecar_of
 from rag_assets.knowledge.config import (
     KnowledgeConfig,

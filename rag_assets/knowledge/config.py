@@ -17,7 +17,7 @@ from pydantic import (
 )
 
 from rag_assets.model import ConfigurationError, RagError, require_text
-from rag_assets.settings import (
+from rag_assets.model.settings import (
     ChunkMode,
     ChunkSettings,
     Count,

@@ -11,7 +11,7 @@ from rag_assets.evidence.locating import locate
 from rag_assets.knowledge.config import InjectConfig, inject_settings, part_of
 from rag_assets.knowledge.passages import KnowledgeChunk
 from rag_assets.model import UsageError
-from rag_assets.settings import InjectSettings
+from rag_assets.model.settings import InjectSettings
 from rag_assets.workspace import shipped_settings
 
 # What would look like the head of another passage.

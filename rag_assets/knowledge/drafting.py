@@ -1,14 +1,14 @@
 """Drafts of chunks from Python (spec 001, DraftEditor): as `rag draft`, with its publication."""
 
-from rag_assets import editing
+from rag_assets.chunking import editing
 from rag_assets.model import Progress, PublicationError
 from rag_assets.running import RunOutcome, materialize_stages
-from rag_assets.stages import way_from
 from rag_assets.workspace import Namespace
+from rag_assets.workspace.stages import way_from
 
 
 class DraftEditor(editing.DraftEditor):
-    """Edits the chunks of one document; see `rag_assets.editing.DraftEditor`.
+    """Edits the chunks of one document; see `rag_assets.chunking.editing.DraftEditor`.
 
     Example::
 

@@ -4,11 +4,9 @@ from pathlib import Path
 from typing import Self
 
 from rag_assets import evaluation
-from rag_assets.evaluation import EvalSet, EvaluationReport, load_eval_set
+from rag_assets.evaluation import EvalSet, EvaluationReport, load_eval_set  # noqa: F401 - public
 from rag_assets.knowledge.config import KnowledgeConfig, laid_over
 from rag_assets.workspace import Settings, shipped_settings
-
-__all__ = ["EvalSet", "EvaluationReport", "KnowledgeEvaluator", "load_eval_set"]
 
 
 class KnowledgeEvaluator(evaluation.KnowledgeEvaluator):

@@ -12,8 +12,8 @@ from rag_assets.workspace import slug
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from rag_assets import previewing
     from rag_assets.embedding import EmbeddingTokenizer
+    from rag_assets.knowledge import previewing
     from rag_assets.model import Attachment, Parent, ParsedDocument, ParseReport
     from rag_assets.retrieval import Hit, ParentPassage, Window
 

@@ -22,7 +22,7 @@ from rag_assets.knowledge.config import (
 from rag_assets.knowledge.passages import KnowledgeChunk, describe_chunk
 from rag_assets.knowledge.stores import open_namespace
 from rag_assets.model import UsageError, require_text
-from rag_assets.settings import InjectSettings
+from rag_assets.model.settings import InjectSettings
 from rag_assets.workspace import Namespace
 
 if TYPE_CHECKING:

@@ -22,9 +22,9 @@ from rag_assets.knowledge.config import (
     part_of,
 )
 from rag_assets.knowledge.passages import ChunkPreview, describe_preview
+from rag_assets.knowledge.previewing import PreviewSource
 from rag_assets.model import ParsedDocument, UsageError, hide_credentials, require_text
-from rag_assets.previewing import PreviewSource
-from rag_assets.settings import ChunkSettings
+from rag_assets.model.settings import ChunkSettings
 from rag_assets.workspace import Settings, shipped_settings
 
 if TYPE_CHECKING:

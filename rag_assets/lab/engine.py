@@ -13,8 +13,8 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from rag_assets.agents import Toolset
-from rag_assets.agents.trace import ModelTurn
+from rag_assets.answering.agents import Toolset
+from rag_assets.answering.agents.trace import ModelTurn
 from rag_assets.lab.chemistry import Carboxyl, disagreement
 from rag_assets.lab.prompts import (
     AGAIN,
@@ -60,7 +60,7 @@ from rag_assets.model import (
     count_of,
     hide_credentials,
 )
-from rag_assets.settings import RecipeRule
+from rag_assets.model.settings import RecipeRule
 
 # Small models put their JSON between fences, or say a word before it.
 _FENCED = re.compile(r"```(?:json)?\s*(\{.*\})\s*```", re.DOTALL)

@@ -16,8 +16,8 @@ from rag_assets.lab.recipes import ProposedModifier, ProposedRecipe, check_recip
 from rag_assets.lab.runs import Recipe, Run, list_runs, record_run
 from rag_assets.lab.teaching import give_feedback
 from rag_assets.model import ParseFailure, UsageError, count_of, hash_fields
+from rag_assets.model.settings import ParseSettings
 from rag_assets.parsing import decode_text, read_csv_table, read_workbook
-from rag_assets.settings import ParseSettings
 
 # What a column may be, with the headers by which it is known.
 FIELDS: Mapping[str, tuple[str, ...]] = {

@@ -15,7 +15,7 @@ from rag_assets.lab.runs import Run, read_run, record_run
 from rag_assets.lab.store import Reading, Store, Writing
 from rag_assets.llm import ChatModel, open_chat_model
 from rag_assets.model import ConfigurationError, UsageError
-from rag_assets.settings import LabSettings
+from rag_assets.model.settings import LabSettings
 from rag_assets.storage import write_bytes
 from rag_assets.workspace import WORKSPACE_MARKER, Workspace
 

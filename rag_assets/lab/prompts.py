@@ -7,15 +7,15 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, field_validator
 
-from rag_assets.agents import Toolset
-from rag_assets.agents.trace import Limits
+from rag_assets.answering.agents import Toolset
+from rag_assets.answering.agents.trace import Limits
 from rag_assets.lab.recipes import formula
 from rag_assets.lab.runs import Policy, Recipe
 from rag_assets.lab.tools import tools_of
 from rag_assets.lab.trace import SECTIONS, Observed, Role, RunNote, Source, TurnAliases
 from rag_assets.llm import Message, Prompt, context_tokens, estimate_tokens, load_prompt
 from rag_assets.model import BudgetError, ConfigurationError, DamagedFileError
-from rag_assets.settings import LlmSettings, RecipeRule
+from rag_assets.model.settings import LlmSettings, RecipeRule
 
 # In what is recorded of a role's model: tokens that a prompt and an answer may have.
 PROMPT_TOKENS, ANSWER_TOKENS = "prompt_tokens", "answer_tokens"

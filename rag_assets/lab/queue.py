@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
-from rag_assets.agents.trace import Limits
 from rag_assets.answering import answer_scorer
+from rag_assets.answering.agents.trace import Limits
 from rag_assets.judging import open_verifying_model
 from rag_assets.lab.chemistry import has_rdkit
 from rag_assets.lab.collecting import COLLECT_NAME, collect_recipes

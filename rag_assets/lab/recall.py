@@ -27,7 +27,7 @@ from rag_assets.lab.experience import (
 )
 from rag_assets.lab.store import Reading, Store
 from rag_assets.model import ConfigurationError, UsageError, hash_text
-from rag_assets.settings import ModelSettings, Settings
+from rag_assets.model.settings import ModelSettings, Settings
 
 if TYPE_CHECKING:
     import numpy as np

@@ -16,7 +16,7 @@ from rag_assets.lab.differences import lab_words
 from rag_assets.lab.runs import Bearing, Ground, Modifier, Recipe
 from rag_assets.model import UsageError, shown_value
 from rag_assets.model.markdown import escape_inline
-from rag_assets.settings import RecipeRule
+from rag_assets.model.settings import RecipeRule
 
 FIELDS = ("M1", "M2", "atomic_ratio", "small_molecule_modifier")
 FIXED_RULES = (

@@ -6,7 +6,7 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue, model_validator
 
 from rag_assets.lab.store import Reading, Writing
 from rag_assets.model import UsageError
-from rag_assets.settings import CALLED_RULES
+from rag_assets.model.settings import CALLED_RULES
 
 MOST_RECIPES = 3
 

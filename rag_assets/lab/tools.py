@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from rag_assets.agents import ContextTool, Toolset
+from rag_assets.answering.agents import ContextTool, Toolset
 from rag_assets.lab.experience import CITATION, find_item
 from rag_assets.lab.feedback import Feedback, list_feedback
 from rag_assets.lab.laboratory import Laboratory, read_lab_settings, settings_in_force
@@ -17,9 +17,9 @@ from rag_assets.lab.runs import read_run
 from rag_assets.lab.store import Reading
 from rag_assets.lab.trace import Observed, Operation, Role, Section, Source
 from rag_assets.model import UsageError, hash_text
+from rag_assets.model.settings import LabSettings
 from rag_assets.publishing import build_id_of
 from rag_assets.retrieval import Asked, Hit, Retriever, SearchFilters, expand_windows
-from rag_assets.settings import LabSettings
 
 Query = Annotated[str, Field(min_length=1, max_length=400, description="Words or a question.")]
 Cited = Annotated[list[str], Field(description="Marks of what is shown now: C1, C2.")]

@@ -9,7 +9,7 @@ from typing import Any, Literal, get_args
 
 from pydantic import ConfigDict
 
-from rag_assets.agents import drop_marks, find_marks, show_marks
+from rag_assets.answering.agents import drop_marks, find_marks, show_marks
 from rag_assets.model import DamagedFileError, UsageError
 
 Role = Literal["orchestrator", "mof_expert", "tio2_expert"]

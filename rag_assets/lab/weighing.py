@@ -20,8 +20,8 @@ from rag_assets.lab.trace import Source
 from rag_assets.model import RagError, hide_credentials, is_chinese
 
 if TYPE_CHECKING:
-    from rag_assets.agents import Passage
-    from rag_assets.agents.statements import CheckedStatement
+    from rag_assets.answering.agents import Passage
+    from rag_assets.answering.agents.statements import CheckedStatement
     from rag_assets.judging import Scorer
     from rag_assets.lab.engine import RunState
 
@@ -211,7 +211,7 @@ class ScorerWeigh:
 
     def __call__(self, claims: Sequence[CitedStatement]) -> list[Support]:
         """Return what was found of each. Where nobody can read them, they say so."""
-        from rag_assets.agents.statements import Claim, ScorerJudge
+        from rag_assets.answering.agents.statements import Claim, ScorerJudge
 
         try:
             scorer = self._open_scorer()
@@ -254,7 +254,7 @@ def _support(claim: CitedStatement, read: "CheckedStatement", by: str) -> Suppor
 
 
 def _passage(source: Source) -> "Passage":
-    from rag_assets.agents import Passage
+    from rag_assets.answering.agents import Passage
 
     # Each source is a document of its own: a trace does not say where in one it stands.
     return Passage(

@@ -7,8 +7,8 @@ from typing import Any, Literal, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
-from rag_assets.agents import LiveWorld
-from rag_assets.agents.trace import ModelTurn
+from rag_assets.answering.agents import LiveWorld
+from rag_assets.answering.agents.trace import ModelTurn
 from rag_assets.lab.chemistry import Carboxyl, find_carboxyl
 from rag_assets.lab.runs import Support
 from rag_assets.lab.tools import LabLibrary, tools_of

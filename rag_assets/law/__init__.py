@@ -23,31 +23,3 @@ from rag_assets.law.references import find_english_references, find_references, 
 
 # Modules of this room that other rooms may import from, besides the names below.
 PUBLIC_MODULES = ("citing", "curating", "metadata", "structure", "versions")
-
-__all__ = [
-    "ARTICLE_AND_CLAUSE",
-    "ENGLISH_ADDRESS",
-    "LAW_NOUNS",
-    "NUMBER",
-    "ArticleBegin",
-    "ArticleReference",
-    "Clause",
-    "LawNames",
-    "article_key",
-    "article_pattern",
-    "find_begins",
-    "find_clauses",
-    "find_english_references",
-    "find_references",
-    "find_statute_year",
-    "has_articles",
-    "is_name_of",
-    "mark_name",
-    "names_articles",
-    "own_name",
-    "pick_clause",
-    "plain_name",
-    "read_clause",
-    "read_number",
-    "write_number",
-]

@@ -9,7 +9,7 @@ from pydantic import SecretStr
 from rag_assets.llm.contract import ChatModel
 from rag_assets.llm.recording import Recorder, RecordingModel, RememberingModel
 from rag_assets.model import ConfigurationError
-from rag_assets.settings import LlmRole, LlmSettings
+from rag_assets.model.settings import LlmRole, LlmSettings
 from rag_assets.workspace import Workspace, read_secret, shipped_settings
 
 

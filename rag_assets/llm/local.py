@@ -16,8 +16,9 @@ from typing import Any, Literal
 from urllib.request import ProxyHandler, Request, build_opener
 
 from rag_assets.llm.contract import Budget, ChatRequest, Completion
+from rag_assets.llm.local_models import KeptModel, default_reader, require_model
+from rag_assets.llm.services import missing_extra
 from rag_assets.llm.wire import completion_from_wire, prompt_tokens, request_to_wire
-from rag_assets.local_models import KeptModel, default_reader, require_model
 from rag_assets.model import (
     ConfigurationError,
     LanguageModelError,
@@ -25,8 +26,7 @@ from rag_assets.model import (
     hash_fields,
     usable_processors,
 )
-from rag_assets.services import missing_extra
-from rag_assets.settings import LlmSettings
+from rag_assets.model.settings import LlmSettings
 from rag_assets.storage import replace_file
 
 _SHOWN_CHARACTERS = 200
@@ -127,7 +127,7 @@ def require_runtime() -> None:
 
 def local_reader(settings: LlmSettings) -> KeptModel | None:
     """Return the model that kind `local` would use, None where it or the extra is not here."""
-    from rag_assets.local_models import default_folder, find_model
+    from rag_assets.llm.local_models import default_folder, find_model
 
     if not has_runtime():
         return None

@@ -9,9 +9,7 @@ from urllib.parse import urlsplit
 from pydantic import SecretStr
 
 from rag_assets.llm.contract import Budget, ChatRequest, Completion
-from rag_assets.llm.wire import completion_from_wire, prompt_tokens, request_to_wire
-from rag_assets.model import ConfigurationError, LanguageModelError, ServiceError
-from rag_assets.services import (
+from rag_assets.llm.services import (
     PassingError,
     RefusedContentError,
     call_with_retries,
@@ -22,7 +20,9 @@ from rag_assets.services import (
     raise_for_status,
     shorten,
 )
-from rag_assets.settings import LlmSettings
+from rag_assets.llm.wire import completion_from_wire, prompt_tokens, request_to_wire
+from rag_assets.model import ConfigurationError, LanguageModelError, ServiceError
+from rag_assets.model.settings import LlmSettings
 
 if TYPE_CHECKING:
     from openai import OpenAI

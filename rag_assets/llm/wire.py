@@ -12,7 +12,7 @@ from rag_assets.llm.contract import (
     Usage,
     estimate_tokens,
 )
-from rag_assets.settings import LlmSettings
+from rag_assets.model.settings import LlmSettings
 
 _FINISHES: Mapping[str, FinishReason] = {"length": "length", "content_filter": "content_filter"}
 

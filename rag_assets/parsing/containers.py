@@ -10,13 +10,13 @@ from email.message import EmailMessage
 from typing import Any
 
 from rag_assets.model import Block, ParsedDocument, ParseFailure, count_of
+from rag_assets.model.settings import ParseSettings
 from rag_assets.parsing.cleaning import guess_language
 from rag_assets.parsing.html import HtmlParser
 from rag_assets.parsing.markdown import MarkdownParser, read_markdown
 from rag_assets.parsing.registry import ParseHints
 from rag_assets.parsing.sniffing import ARCHIVE_TYPE, MAIL_TYPE, NOTEBOOK_TYPE
 from rag_assets.parsing.text import TextParser, decode_text
-from rag_assets.settings import ParseSettings
 
 _NOTEBOOK_VERSION = "1"
 

@@ -15,6 +15,7 @@ from rag_assets.model import (
     standing_of_title,
     with_standing,
 )
+from rag_assets.model.settings import ParseSettings
 from rag_assets.parsing.cleaning import is_garbled, without_controls
 from rag_assets.parsing.markdown import plain_title
 from rag_assets.parsing.registry import ParseHints, Parser, parser_for, types_by_extension
@@ -28,7 +29,6 @@ from rag_assets.parsing.sniffing import (
     sniff_media_type,
     text_class,
 )
-from rag_assets.settings import ParseSettings
 
 # What a parse depends on, as one hash: equal fingerprints, equal parses.
 #

@@ -13,6 +13,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 from rag_assets.model import BlockKind, ParsedDocument, ParseFailure
+from rag_assets.model.settings import ParseSettings
 from rag_assets.parsing.cleaning import ends_sentence, guess_language
 from rag_assets.parsing.docx_styles import (
     Mark,
@@ -55,7 +56,6 @@ from rag_assets.parsing.package import (
 from rag_assets.parsing.registry import ParseHints
 from rag_assets.parsing.seen import LEVEL, Kind, Unseen, settle_raised
 from rag_assets.parsing.sniffing import DOCX_TYPE
-from rag_assets.settings import ParseSettings
 
 if TYPE_CHECKING:
     from lxml.etree import _Element

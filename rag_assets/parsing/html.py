@@ -21,13 +21,13 @@ from rag_assets.model import (
     ParsedDocument,
     ParseFailure,
 )
+from rag_assets.model.settings import ParseSettings
 from rag_assets.parsing.cleaning import guess_language, replace_surrogates
 from rag_assets.parsing.page_styles import leave_unseen
 from rag_assets.parsing.registry import ParseHints
 from rag_assets.parsing.seen import apart, settle_raised
 from rag_assets.parsing.sniffing import foreign_name_warning
 from rag_assets.parsing.text import decode_text, decoder_version
-from rag_assets.settings import ParseSettings
 
 PARSER_VERSION = "3"
 

@@ -11,13 +11,13 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 from rag_assets.model import Attachment, Block, BlockKind, ParsedDocument, ParseFailure
+from rag_assets.model.settings import ParseSettings
 from rag_assets.parsing.cleaning import guess_language, replace_surrogates
 from rag_assets.parsing.html import decode_data_uri
 from rag_assets.parsing.page_styles import Look, Node, StyleSheet, hides, look_of
 from rag_assets.parsing.registry import ParseHints
 from rag_assets.parsing.seen import LEVEL, LOWERED, NOTE_MARK, RAISED, Kind, Unseen, settle_raised
 from rag_assets.parsing.text import decode_text, decoder_version
-from rag_assets.settings import ParseSettings
 from rag_assets.workspace.bounded_yaml import YamlError, parse_yaml
 
 if TYPE_CHECKING:

@@ -13,7 +13,9 @@ from typing import Any, BinaryIO, TypeVar
 import requests
 import tenacity
 
+from rag_assets.llm.services import DownloadError, Limits, TooLargeError, download_into, hide
 from rag_assets.model import ParseFailure, ParseReport, Progress
+from rag_assets.model.settings import MineruSettings, ParseSettings
 from rag_assets.parsing.document import parse_fingerprint
 from rag_assets.parsing.mineru import (
     SPLIT_MANIFEST,
@@ -24,8 +26,6 @@ from rag_assets.parsing.mineru import (
 )
 from rag_assets.parsing.sniffing import PDF_TYPE, sniff_media_type
 from rag_assets.parsing.stored import ParseJob, Reader, failed_report
-from rag_assets.services import DownloadError, Limits, TooLargeError, download_into, hide
-from rag_assets.settings import MineruSettings, ParseSettings
 from rag_assets.storage import LocalStore
 from rag_assets.workspace import Namespace, read_secret
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from xml.parsers.expat import EXPAT_VERSION
 
 from rag_assets.model import ParsedDocument, ParseFailure
+from rag_assets.model.settings import ParseSettings
 from rag_assets.parsing.cell_looks import iso_date, show_duration, show_general
 from rag_assets.parsing.cleaning import guess_language
 from rag_assets.parsing.package import OfficePackage, decrypt_package
@@ -33,7 +34,6 @@ from rag_assets.parsing.xlsx import (
     no_filled_cell,
     tell_hidden,
 )
-from rag_assets.settings import ParseSettings
 
 if TYPE_CHECKING:
     from python_calamine import CalamineWorkbook

@@ -17,6 +17,7 @@ from urllib.parse import unquote
 from xml.parsers.expat import ExpatError
 
 from rag_assets.model import ParsedDocument, ParseFailure
+from rag_assets.model.settings import ParseSettings
 from rag_assets.parsing.cleaning import clean_line
 from rag_assets.parsing.registry import ParseHints, Parser
 from rag_assets.parsing.sniffing import (
@@ -25,7 +26,6 @@ from rag_assets.parsing.sniffing import (
     misnamed_warning,
     zip_office_type,
 )
-from rag_assets.settings import ParseSettings
 
 if TYPE_CHECKING:
     from lxml.etree import _Element

@@ -8,23 +8,19 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from rag_assets.execution import Execution, Limits, LocalExecution, OnPart, WorkerStoppedError
 from rag_assets.model import ParseFailure, ParseReport
+from rag_assets.model.settings import ParseSettings
 from rag_assets.parsing.registry import carried_recipes, import_registered
 from rag_assets.parsing.stored import ParseJob, Reader, failed_report
 from rag_assets.parsing.worker_process import WorkerProcess
-from rag_assets.settings import ParseSettings
 from rag_assets.storage import Notify
-
-__all__ = [
-    "ParseEvent",
-    "ParseJob",
-    "ParseKind",
-    "ParseResult",
-    "observe_parses",
-    "parse_files",
-    "worker_started_ahead",
-]
+from rag_assets.storage.execution import (
+    Execution,
+    Limits,
+    LocalExecution,
+    OnPart,
+    WorkerStoppedError,
+)
 
 ParseEvent = tuple[Literal["parsed", "reused"], str]
 

@@ -7,6 +7,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, TypeVar
 
 from rag_assets.model import BlockKind, Box, ParsedDocument, ParseFailure
+from rag_assets.model.settings import ParseSettings
 from rag_assets.parsing.cleaning import guess_language
 from rag_assets.parsing.docx_styles import format_number, whole_number
 from rag_assets.parsing.flow import (
@@ -42,7 +43,6 @@ from rag_assets.parsing.seen import (
     settle_raised,
 )
 from rag_assets.parsing.sniffing import PPTX_TYPE
-from rag_assets.settings import ParseSettings
 
 if TYPE_CHECKING:
     from lxml.etree import _Element

@@ -14,8 +14,8 @@ from types import MappingProxyType
 from typing import Protocol, runtime_checkable
 
 from rag_assets.model import ConfigurationError, ParsedDocument, ParseFailure
+from rag_assets.model.settings import ParseSettings
 from rag_assets.parsing.sniffing import DOC_TYPE, PPT_TYPE, TEXT_ADVICE
-from rag_assets.settings import ParseSettings
 
 # What a parser is: the interface that built-in and added parsers share.
 

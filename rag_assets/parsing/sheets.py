@@ -8,12 +8,12 @@ from itertools import chain
 from typing import Literal
 
 from rag_assets.model import Block, BlockKind, Columns, ParsedDocument, ParseFailure, block_columns
+from rag_assets.model.settings import ParseSettings
 from rag_assets.parsing.cleaning import guess_language
 from rag_assets.parsing.delimited import Dialect, Records, find_dialect
 from rag_assets.parsing.registry import ParseHints
 from rag_assets.parsing.sniffing import bare_extension, foreign_name_warning
 from rag_assets.parsing.text import decode_text, decoder_version
-from rag_assets.settings import ParseSettings
 
 # A million short strings need more memory than their text.
 _MAX_PIECES = 10_000

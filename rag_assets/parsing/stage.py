@@ -8,7 +8,6 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rag_assets.execution import Execution
 from rag_assets.model import (
     ConfigurationError,
     DocumentStatus,
@@ -28,7 +27,6 @@ from rag_assets.parsing.document import parse_fingerprint, request_fingerprint
 from rag_assets.parsing.pool import ParseJob, parse_files
 from rag_assets.parsing.registry import PARSE_REASONS
 from rag_assets.parsing.stored import has_blobs, read_beginning
-from rag_assets.stages import PARSES, describe_partition, stage_lock
 from rag_assets.storage import (
     Computed,
     Entry,
@@ -43,6 +41,7 @@ from rag_assets.storage import (
     read_once,
     read_rows,
 )
+from rag_assets.storage.execution import Execution
 from rag_assets.workspace import SIDECAR_SUFFIX as SUFFIX
 from rag_assets.workspace import (
     Inventory,
@@ -53,6 +52,7 @@ from rag_assets.workspace import (
     read_inventory,
     read_sidecar,
 )
+from rag_assets.workspace.stages import PARSES, describe_partition, stage_lock
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -10,11 +10,11 @@ from functools import cached_property
 from importlib.metadata import version
 
 from rag_assets.model import Block, ParsedDocument, ParseFailure
+from rag_assets.model.settings import ParseSettings
 from rag_assets.parsing.cleaning import clean_source, guess_language
 from rag_assets.parsing.registry import ParseHints
 from rag_assets.parsing.seen import turned_note
 from rag_assets.parsing.sniffing import foreign_name_warning, wide_encoding_of, without_padding
-from rag_assets.settings import ParseSettings
 
 PARSER_VERSION = "3"
 

@@ -29,6 +29,7 @@ from rag_assets.model import (
     document_id,
     hash_bytes,
 )
+from rag_assets.model.settings import ParseSettings
 from rag_assets.parsing.document import (
     check_size,
     choose_parser,
@@ -53,7 +54,6 @@ from rag_assets.parsing.stored import (
     write_blobs,
     write_parsed,
 )
-from rag_assets.settings import ParseSettings
 from rag_assets.storage import (
     LocalStore,
     describe_trouble,

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from rag_assets.model import ConfigurationError, ParseFailure, ParseReport, RagError, StorageError
+from rag_assets.model.settings import ParseSettings
 from rag_assets.parsing.registry import registered_recipes
 from rag_assets.parsing.stored import ParseJob, Reader, failed_report, restore_report
-from rag_assets.settings import ParseSettings
 from rag_assets.storage import remove_unfinished
 
 # Imports take about a second; on a machine that is busy or cold, many times that.

@@ -17,6 +17,7 @@ from xml.parsers import expat
 from xml.parsers.expat import EXPAT_VERSION
 
 from rag_assets.model import Attachment, ParsedDocument, ParseFailure
+from rag_assets.model.settings import ParseSettings
 from rag_assets.parsing.cell_looks import (
     CellStyle,
     RichText,
@@ -31,7 +32,6 @@ from rag_assets.parsing.registry import ParseHints
 from rag_assets.parsing.seen import Unseen
 from rag_assets.parsing.sheets import Row, TextBuilder, write_tables
 from rag_assets.parsing.sniffing import XLSX_TYPE
-from rag_assets.settings import ParseSettings
 
 if TYPE_CHECKING:
     from lxml.etree import _Element

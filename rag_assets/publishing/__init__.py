@@ -50,47 +50,8 @@ if TYPE_CHECKING:
     )
 
 # Modules of this room that other rooms may import from, besides the names below.
-PUBLIC_MODULES = ("catalogue", "content_words")
+PUBLIC_MODULES = ("catalogue", "content_words", "graph")
 
-__all__ = [
-    "KANA_HANGUL",
-    "PUBLISHING_VERSION",
-    "DocumentFacts",
-    "DocumentLine",
-    "Language",
-    "PublishOutcome",
-    "PublishedModel",
-    "PublishedVectors",
-    "Ranking",
-    "SearchTable",
-    "build_id_of",
-    "citability_conflicts",
-    "citation_ids",
-    "collect",
-    "collect_garbage",
-    "count_lacking",
-    "describe_namespace",
-    "describe_settled",
-    "describe_text_indexes",
-    "export_chunks",
-    "export_parsed",
-    "index_differences",
-    "lacks_documents",
-    "list_documents",
-    "look_since_publication",
-    "loses_vectors",
-    "original_uri",
-    "partitions_to_build",
-    "publish",
-    "published_models",
-    "quote_text",
-    "readable_folder",
-    "refresh_readable",
-    "removed_documents",
-    "troubled_documents",
-    "uncitable_evidence",
-    "vectors_to_come",
-]
 
 # Imported on first use: a question reads publications and must not wait for what makes them.
 __getattr__ = lazy_names(

@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING
 
 from rag_assets import __version__
 from rag_assets.chunking import has_stale_chunks
-from rag_assets.editing import count_passages, edits_digest, has_stale_edits
+from rag_assets.chunking.editing import count_passages, edits_digest, has_stale_edits
 from rag_assets.embedding import EmbeddingModel, joint_tokenizer
 from rag_assets.embedding.stage import has_stale_vectors
-from rag_assets.graph import has_stale_entities
 from rag_assets.model import (
     DamagedFileError,
     Progress,
@@ -23,12 +22,12 @@ from rag_assets.model import (
     combine_digests,
     hash_fields,
 )
+from rag_assets.model.settings import deciding_fields
 from rag_assets.parsing import has_stale_parses, read_parsed
 from rag_assets.publishing.facts import DocumentFacts
+from rag_assets.publishing.graph import has_stale_entities
 from rag_assets.publishing.manifest import describe_embedders
 from rag_assets.publishing.records import RecordState, collect
-from rag_assets.settings import deciding_fields
-from rag_assets.stages import PARSES
 from rag_assets.storage import (
     Notify,
     build_folder,
@@ -52,6 +51,7 @@ from rag_assets.workspace import (
     require_inventory,
     settings_digest,
 )
+from rag_assets.workspace.stages import PARSES
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -13,7 +13,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Literal  # Any: JSON of manifests
 
-from rag_assets.editing import count_passages
+from rag_assets.chunking.editing import count_passages
 from rag_assets.model import (
     Attachment,
     DamagedFileError,

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from rag_assets.embedding.stage import prune_vectors
 from rag_assets.model import StorageError
-from rag_assets.stages import PARSES, recorded, stage_lock
 from rag_assets.storage import (
     Listed,
     LocalStore,
@@ -22,6 +21,7 @@ from rag_assets.storage import (
     retire_publications,
 )
 from rag_assets.workspace import Namespace, newest_expired, require_inventory
+from rag_assets.workspace.stages import PARSES, recorded, stage_lock
 
 # Work that is so young may belong to a run that has just begun.
 _YOUNG_SECONDS = 3600.0

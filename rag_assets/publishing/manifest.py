@@ -7,7 +7,7 @@ from typing import Any
 
 from rag_assets.embedding import EmbeddingModel, model_fingerprint
 from rag_assets.model import UsageError
-from rag_assets.settings import ModelSettings
+from rag_assets.model.settings import ModelSettings
 
 
 @dataclass(frozen=True, slots=True)

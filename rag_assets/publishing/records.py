@@ -5,13 +5,12 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any
 
-from rag_assets.editing import Passages, edits_digest
+from rag_assets.chunking.editing import Passages, edits_digest
 from rag_assets.embedding.stage import count_unknown_vectors
 from rag_assets.law.versions import LAWS_KEY
 from rag_assets.model import hash_fields
 from rag_assets.parsing import read_reports
 from rag_assets.publishing.facts import DocumentFacts, gather_facts
-from rag_assets.stages import PARSES, published_stages, recorded, switched_on, way_to
 from rag_assets.storage import Entry, live_digest, read_entries, read_once
 from rag_assets.workspace import (
     Inventory,
@@ -21,6 +20,7 @@ from rag_assets.workspace import (
     read_journal,
     require_inventory,
 )
+from rag_assets.workspace.stages import PARSES, published_stages, recorded, switched_on, way_to
 
 
 @dataclass(frozen=True, slots=True)

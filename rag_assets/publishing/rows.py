@@ -13,11 +13,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from rag_assets.chunking import PATH_SEPARATOR, locate_pages, parents_schema
-from rag_assets.editing import Passages, count_passages, passages_schema, read_histories
+from rag_assets.chunking.editing import Passages, count_passages, passages_schema, read_histories
 from rag_assets.embedding import EmbeddingModel
 from rag_assets.embedding.sparse_encoder import token_weights
 from rag_assets.embedding.stage import CHUNK_INPUTS, chunk_input, embeddings_schema
-from rag_assets.graph import mentions_schema, normalise
 from rag_assets.law.structure import PATH_SEPARATOR as LEVEL_SEPARATOR
 from rag_assets.model import RecordsMovedError, hash_text
 from rag_assets.publishing.content_words import passage_language
@@ -29,6 +28,7 @@ from rag_assets.publishing.facts import (
     source_row,
     tell_sources_apart,
 )
+from rag_assets.publishing.graph import mentions_schema, normalise
 from rag_assets.publishing.records import RecordState
 from rag_assets.publishing.schemas import (
     ARCHIVED_DOCUMENTS,

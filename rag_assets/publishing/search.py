@@ -38,7 +38,7 @@ from rag_assets.publishing.search_terms import find_exact_terms, is_plain, term_
 from rag_assets.storage import trouble_of_machine
 
 if TYPE_CHECKING:
-    from rag_assets.settings import TextSettings
+    from rag_assets.model.settings import TextSettings
 
 TABLE_NAME = "chunks.lance"
 BODY = "search_text"

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from rag_assets.editing import History, count_passages, edits_digest, read_histories
+from rag_assets.chunking.editing import History, count_passages, edits_digest, read_histories
 from rag_assets.model import PublicationError, StorageError, WorkspaceError, count_of
 from rag_assets.parsing import has_stale_parses, read_reports
 from rag_assets.publishing.changes import removed_documents, unpublished_changes

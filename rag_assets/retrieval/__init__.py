@@ -34,44 +34,4 @@ from rag_assets.retrieval.retriever import Retrieved, Retriever
 from rag_assets.retrieval.searching import Ranking, rank_chunks, search
 
 # Modules that other packages may import from, besides the names below.
-PUBLIC_MODULES = ("papers", "section_hints", "statutes", "vaults")
-
-__all__ = [
-    "LEXICAL",
-    "NOT_EVIDENCE",
-    "WORDLESS_KINDS",
-    "Asked",
-    "AskedDay",
-    "AskedQuery",
-    "Candidates",
-    "FoundLaw",
-    "Fused",
-    "HeldLaw",
-    "HeldLaws",
-    "Hit",
-    "OpenedLibrary",
-    "ParentHit",
-    "ParentPassage",
-    "Publications",
-    "Ranking",
-    "Reader",
-    "Retrieved",
-    "Retriever",
-    "SearchFilters",
-    "Window",
-    "backfill_parents",
-    "detect_language",
-    "expand_windows",
-    "explain",
-    "explain_hit",
-    "find_articles",
-    "fuse_rrf",
-    "fuse_weighted",
-    "make_query",
-    "models_asked",
-    "open_library",
-    "parse_filter",
-    "rank_chunks",
-    "search",
-    "workspace_of",
-]
+PUBLIC_MODULES = ("finding", "papers", "section_hints", "statutes", "vaults")

@@ -8,12 +8,12 @@ from functools import cache, partial
 from typing import TYPE_CHECKING, TypeVar
 
 from rag_assets.model import UsageError
+from rag_assets.model.settings import RetrieveSettings
 from rag_assets.publishing import Language
 from rag_assets.retrieval.fusion import GRAPH, LEXICAL, Candidates, models_asked, searcher_names
 from rag_assets.retrieval.hits import Hit
 from rag_assets.retrieval.languages import vectors_for
 from rag_assets.retrieval.queries import AskedQuery
-from rag_assets.settings import RetrieveSettings
 
 if TYPE_CHECKING:
     from rag_assets.retrieval.filters import SearchFilters

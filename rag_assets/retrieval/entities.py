@@ -8,8 +8,8 @@ from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 
 from rag_assets.chunking import split_sentences
-from rag_assets.graph import LEAST_IN_ANY_CASE, normalise
 from rag_assets.model import HAN_RANGES
+from rag_assets.publishing.graph import LEAST_IN_ANY_CASE, normalise
 
 if TYPE_CHECKING:
     import numpy as np

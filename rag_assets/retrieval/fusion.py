@@ -14,7 +14,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from rag_assets.model import UsageError, hash_fields
-from rag_assets.settings import FusionSettings, Normalization, ScoreMode
+from rag_assets.model.settings import FusionSettings, Normalization, ScoreMode
 from rag_assets.workspace import configs_folder
 from rag_assets.workspace.bounded_yaml import read_yaml
 

@@ -26,8 +26,8 @@ from rag_assets.workspace import configs_folder
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from rag_assets.model.settings import ModelSettings
     from rag_assets.retrieval.reader import Reader
-    from rag_assets.settings import ModelSettings
 
     Floats = NDArray[np.float64]
 

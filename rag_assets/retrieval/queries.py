@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from rag_assets.model import AnswerError, count_han
+from rag_assets.model.settings import ModelSettings, RetrieveSettings
 from rag_assets.publishing import KANA_HANGUL, Language
 from rag_assets.retrieval.filters import EVERYTHING, SearchFilters
 from rag_assets.retrieval.fusion import (
@@ -17,7 +18,6 @@ from rag_assets.retrieval.fusion import (
     searcher_names,
     sparse_names,
 )
-from rag_assets.settings import ModelSettings, RetrieveSettings
 
 if TYPE_CHECKING:
     from rag_assets.llm import ChatModel

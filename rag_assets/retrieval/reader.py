@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
     from numpy.typing import NDArray
 
+    from rag_assets.model.settings import TextSettings
     from rag_assets.publishing import Language
     from rag_assets.retrieval.entities import EntityGraph
-    from rag_assets.settings import TextSettings
 
 
 class HeldCatalogue:

@@ -7,6 +7,7 @@ from datetime import date
 from typing import TYPE_CHECKING, Any, Self
 
 from rag_assets.model import PublicationError, UsageError, require_question
+from rag_assets.model.settings import RetrieveSettings
 from rag_assets.publishing import look_since_publication, removed_documents, vectors_to_come
 from rag_assets.retrieval.filters import REFERENCES, SearchFilters, check_filter_values
 from rag_assets.retrieval.fusion import known_searchers, load_weights
@@ -18,7 +19,6 @@ from rag_assets.retrieval.queries import AskedQuery, make_query
 from rag_assets.retrieval.reader import Reader
 from rag_assets.retrieval.reranking import load_reranker
 from rag_assets.retrieval.searching import rank_chunks
-from rag_assets.settings import RetrieveSettings
 from rag_assets.workspace import Workspace
 
 if TYPE_CHECKING:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from rag_assets.settings import RetrieveSettings
+    from rag_assets.model.settings import RetrieveSettings
 
 # Vectors of some hits by one model, by `chunk_key`; none of them zero.
 Vectors = Mapping[str, "NDArray[np.float32]"]

@@ -24,7 +24,6 @@ from rag_assets.model import (
 from rag_assets.parsing import decode_text, read_parsed, read_reports
 from rag_assets.retrieval import OpenedLibrary, Publications
 from rag_assets.retrieval.statutes import LawShelf
-from rag_assets.stages import parsed_contents, stage_lock
 from rag_assets.storage import Entry, Notify, put, read_entries, read_rows, refresh_record
 from rag_assets.workspace import (
     REPEALED,
@@ -39,6 +38,7 @@ from rag_assets.workspace import (
     newest_expired,
     require_inventory,
 )
+from rag_assets.workspace.stages import parsed_contents, stage_lock
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -19,24 +19,3 @@ from rag_assets.running.materialize import (
 )
 from rag_assets.running.recording import prune_runs, record_audit, register_saved_questions
 from rag_assets.running.serving import serve_ui
-
-__all__ = [
-    "STAGES",
-    "CheckOutcome",
-    "Finding",
-    "RunOutcome",
-    "audit_file",
-    "examine",
-    "ingest",
-    "ingest_changes",
-    "load_definitions",
-    "materialize_partition",
-    "materialize_stages",
-    "open_instance",
-    "own_environment",
-    "prepare_environment",
-    "prune_runs",
-    "record_audit",
-    "register_saved_questions",
-    "serve_ui",
-]

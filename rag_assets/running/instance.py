@@ -52,7 +52,7 @@ def reachable_database(workspace: Workspace) -> Iterator[None]:
         yield
         return
     # Imported here: every run comes by, and what calls services takes time to import.
-    from rag_assets.services import hide, missing_extra
+    from rag_assets.llm.services import hide, missing_extra
 
     if find_spec("dagster_postgres") is None:
         raise missing_extra("postgres", "Dagster's history in Postgres")

@@ -16,14 +16,20 @@ from rag_assets.parsing import worker_started_ahead
 from rag_assets.publishing import partitions_to_build
 from rag_assets.running.address_space import require_address_space
 from rag_assets.running.instance import load_definitions, open_instance
-from rag_assets.stages import PARSE_SUMMARIES, PARSES, partitioned, stage_names, switched_on
 from rag_assets.storage import describe_trouble, hold_lock, number_in, reading_once
 from rag_assets.workspace import Namespace, Workspace
+from rag_assets.workspace.stages import (
+    PARSE_SUMMARIES,
+    PARSES,
+    partitioned,
+    stage_names,
+    switched_on,
+)
 
 if TYPE_CHECKING:
     import dagster as dg
 
-    from rag_assets.settings import ParseSettings
+    from rag_assets.model.settings import ParseSettings
 
 # Said without words, or with none that name the reason.
 _OF_MEMORY = frozenset({"MemoryError", "ArrowMemoryError", "_ArrayMemoryError"})
@@ -194,8 +200,8 @@ def _run(
             stack.enter_context(worker_started_ahead(parses, keep_seconds))
         import dagster as dg
 
-        from rag_assets.assets import progress_reporter, record_noted, register_questions
-        from rag_assets.checks import check_currency
+        from rag_assets.defs.assets import progress_reporter, record_noted, register_questions
+        from rag_assets.defs.checks import check_currency
         from rag_assets.running.origins import execute_assets
 
         instance = stack.enter_context(open_instance(workspace))

@@ -17,8 +17,8 @@ def record_audit(workspace: Workspace, outcome: "AuditOutcome[Any]") -> None:
     """Record an audit that was made without a run, as a materialization of its asset."""
     import dagster as dg
 
-    from rag_assets.assets import DRAFTS, metadata_of_audit
-    from rag_assets.checks import make_first_checks
+    from rag_assets.defs.assets import DRAFTS, metadata_of_audit
+    from rag_assets.defs.checks import make_first_checks
 
     with open_instance(workspace) as instance:
         make_first_checks(workspace, instance)
@@ -34,7 +34,7 @@ def record_audit(workspace: Workspace, outcome: "AuditOutcome[Any]") -> None:
 
 def register_saved_questions(workspace: Workspace) -> None:
     """Make each question of queries/ a partition where there is no run to do it."""
-    from rag_assets.assets import register_questions
+    from rag_assets.defs.assets import register_questions
 
     with open_instance(workspace) as instance:
         register_questions(workspace, instance)

@@ -16,10 +16,10 @@ from typing import Self
 import psutil
 import yaml
 
-from rag_assets.execution import interruptible
 from rag_assets.model import UsageError
 from rag_assets.running.instance import prepare_environment
 from rag_assets.storage import require_writable
+from rag_assets.storage.execution import interruptible
 from rag_assets.workspace import SENSORS_VARIABLE, Workspace
 
 _log = logging.getLogger(__name__)

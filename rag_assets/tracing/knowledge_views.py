@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from rag_assets.editing import read_histories
+from rag_assets.chunking.editing import read_histories
 from rag_assets.model import UsageError, hash_text
 from rag_assets.publishing import PublishedVectors
 from rag_assets.publishing.catalogue import quote_identifier
@@ -203,7 +203,7 @@ def _create_vectors(
 
 def _drafted_chunks(namespaces: Sequence[Namespace]) -> Iterator[dict[str, Any]]:
     """Yield the chunks of every open draft, as they are now."""
-    from rag_assets.editing import DraftEditor
+    from rag_assets.chunking.editing import DraftEditor
 
     for namespace in namespaces:
         for uid, history in read_histories(namespace).items():

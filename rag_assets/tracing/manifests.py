@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any  # Any: JSON of manifests
 from rag_assets.model import UsageError
 from rag_assets.publishing import build_id_of
 from rag_assets.publishing.catalogue import OFFLINE, catalogue_name
-from rag_assets.stages import recorded
 from rag_assets.storage import find_json, list_publications, put_json, read_manifest, read_pointer
 from rag_assets.tracing.querying import create_stored_tables, read_named_rows
 from rag_assets.workspace import Namespace, Workspace
+from rag_assets.workspace.stages import recorded
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -200,7 +200,7 @@ def _render(
 
 def _asked(namespace: Namespace, name: str) -> dict[str, Any]:
     """Return concurrency, retries and the like of a model, as they are set now."""
-    from rag_assets.settings import deciding_fields
+    from rag_assets.model.settings import deciding_fields
 
     model = next((each for each in namespace.settings.embed.models if each.model == name), None)
     if model is None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from rag_assets.editing import read_histories
+from rag_assets.chunking.editing import read_histories
 from rag_assets.model import PublicationError, UsageError
 from rag_assets.publishing.catalogue import (
     attach_catalogues,
@@ -19,7 +19,6 @@ from rag_assets.publishing.catalogue import (
     quote_literal,
     seal,
 )
-from rag_assets.stages import recorded
 from rag_assets.storage import (
     MANIFEST,
     Listed,
@@ -30,6 +29,7 @@ from rag_assets.storage import (
     read_pointer,
 )
 from rag_assets.workspace import Namespace, Workspace
+from rag_assets.workspace.stages import recorded
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection

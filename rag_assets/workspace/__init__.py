@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from rag_assets.lazily import lazy_names
-from rag_assets.settings import Settings
+from rag_assets.model.settings import Settings
 from rag_assets.workspace.configuration import configs_folder, shipped_settings
 from rag_assets.workspace.creating import (
     add_namespace,
@@ -91,87 +91,8 @@ if TYPE_CHECKING:
     from rag_assets.workspace.sidecar import SUFFIX as SIDECAR_SUFFIX
 
 # Modules of this room that other rooms may import from, besides the names below.
-PUBLIC_MODULES = ("bounded_yaml", "desk_address")
+PUBLIC_MODULES = ("bounded_yaml", "desk_address", "stages")
 
-__all__ = [
-    "ARCHIVED",
-    "ENVIRONMENT_FILE",
-    "LISTS",
-    "OVERRIDABLE",
-    "REPEALED",
-    "SENSORS_VARIABLE",
-    "SIDECAR_SUFFIX",
-    "WORKSPACE_MARKER",
-    "Binding",
-    "Change",
-    "Claim",
-    "Decision",
-    "Held",
-    "Identities",
-    "Inventory",
-    "InventoryOutcome",
-    "Journal",
-    "LivingContent",
-    "Look",
-    "Namespace",
-    "Override",
-    "Scan",
-    "Settings",
-    "Sidecar",
-    "SourceFile",
-    "Workspace",
-    "add_namespace",
-    "changed_files",
-    "changed_partitions",
-    "changes_since_decision",
-    "check_namespace_name",
-    "choose_secrets",
-    "code_digest",
-    "compare_contents",
-    "config_hash",
-    "configs_folder",
-    "configuration_digest",
-    "correct_environment",
-    "count_changes",
-    "create_workspace",
-    "current_identities",
-    "current_overrides",
-    "environment_of",
-    "find_secret",
-    "lend_environment",
-    "list_templates",
-    "lock_inventory",
-    "look_at_raw",
-    "make_folder",
-    "name_changes",
-    "newest_expired",
-    "overlapping_folders",
-    "overridden_fields",
-    "override_metadata",
-    "overrides_digest",
-    "read_decisions",
-    "read_environment",
-    "read_inventory",
-    "read_journal",
-    "read_secret",
-    "read_sidecar",
-    "readers_of_secrets",
-    "reconcile",
-    "record_decision",
-    "require_free_place",
-    "require_inventory",
-    "require_own_environment",
-    "scan_raw",
-    "set_metadata",
-    "settings_digest",
-    "shipped_file",
-    "shipped_settings",
-    "slug",
-    "sources_digest",
-    "stale_environment",
-    "take_inventory",
-    "written_settings",
-]
 
 # Imported on first use: who needs only the others must not wait for these.
 __getattr__ = lazy_names(

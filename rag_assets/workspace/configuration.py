@@ -10,7 +10,7 @@ from pydantic import BaseModel, ValidationError
 from rapidfuzz import process
 
 from rag_assets.model import ConfigurationError, hide_in, shown_value
-from rag_assets.settings import EmbedSettings, ModelSettings, Settings
+from rag_assets.model.settings import EmbedSettings, ModelSettings, Settings
 from rag_assets.workspace.bounded_yaml import parse_yaml, read_bounded
 from rag_assets.workspace.naming import translate_names
 

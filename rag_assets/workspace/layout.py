@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 
 from rag_assets.model import ConfigurationError, UsageError, WorkspaceError
-from rag_assets.settings import Settings
+from rag_assets.model.settings import Settings
 from rag_assets.storage import LocalStore, ObjectStore
 from rag_assets.workspace.configuration import (
     Layer,

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any  # Any: YAML before it is checked
 
 from rag_assets.model import ConfigurationError, hash_fields
-from rag_assets.settings import Settings
+from rag_assets.model.settings import Settings
 
 NAMESPACE_PATTERN = r"[a-z][a-z0-9_]{0,39}"
 # Names that Dagster, Lance or our own workspace assets use.

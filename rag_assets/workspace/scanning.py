@@ -20,7 +20,7 @@ from rag_assets.model import (
     hash_text,
     size_problem,
 )
-from rag_assets.settings import PlaceSettings
+from rag_assets.model.settings import PlaceSettings
 from rag_assets.storage import describe_trouble, explained_errors, write_text
 from rag_assets.workspace.layout import Namespace
 from rag_assets.workspace.naming import is_ignored, is_text

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from rag_assets import __version__
 from rag_assets.model import hash_bytes, hash_fields
-from rag_assets.settings import deciding_fields
+from rag_assets.model.settings import deciding_fields
 from rag_assets.workspace.inventory import (
     current_overrides,
     read_inventory,

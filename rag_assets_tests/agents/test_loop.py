@@ -8,7 +8,7 @@ import jsonschema
 import pytest
 from pydantic import TypeAdapter
 
-from rag_assets.agents import (
+from rag_assets.answering.agents import (
     AgentState,
     Decision,
     Limits,
@@ -173,7 +173,7 @@ def rules(name: str = "toy") -> RulesPolicy:
 
 
 def test_rules_alone_ask_nobody() -> None:
-    from rag_assets.agents import LiveWorld, run_agent
+    from rag_assets.answering.agents import LiveWorld, run_agent
     from rag_assets.llm import Budget
 
     made = job(rules())

@@ -5,15 +5,20 @@ from dataclasses import replace
 
 import pytest
 
-from rag_assets.agents import AliasRegistry, CheckedStatement, check_statements, find_marks
-from rag_assets.agents.statements import (
+from rag_assets.answering import answer_scorer
+from rag_assets.answering.agents import (
+    AliasRegistry,
+    CheckedStatement,
+    check_statements,
+    find_marks,
+)
+from rag_assets.answering.agents.statements import (
     Claim,
     RecordedJudge,
     ScorerJudge,
     read_statements,
     unknown_credits,
 )
-from rag_assets.answering import answer_scorer
 from rag_assets.model import RecordingError
 from rag_assets.workspace import shipped_settings
 from rag_assets_tests.agents.toys import SHELF, passage

@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from rag_assets.agents import (
+from rag_assets.answering.agents import (
     AgentJob,
     AgentState,
     ContextTool,

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from rag_assets.agents import Passage, ScorerJudge, check_statements
 from rag_assets.answering import answer_scorer
+from rag_assets.answering.agents import Passage, ScorerJudge, check_statements
 from rag_assets.answering.tools import passage_of
 from rag_assets.chunking import split_sentences
 from rag_assets.judging.statement import state

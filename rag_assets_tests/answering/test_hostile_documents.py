@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from rag_assets.agents.trace import Limits
 from rag_assets.answering import Answer, PaperQuestion, answer_papers, answer_scorer, render_answer
+from rag_assets.answering.agents.trace import Limits
 from rag_assets.llm import ChatModel, ScriptedModel
 from rag_assets.retrieval import Retriever
 from rag_assets.retrieval.papers import Route

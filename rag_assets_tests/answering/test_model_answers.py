@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from rag_assets.agents.trace import Limits
 from rag_assets.answering import (
     Answer,
     PaperQuestion,
@@ -17,6 +16,7 @@ from rag_assets.answering import (
     replay_answer,
     write_answer,
 )
+from rag_assets.answering.agents.trace import Limits
 from rag_assets.llm import ChatModel, ScriptedModel, load_chat_model
 from rag_assets.retrieval import Retriever
 from rag_assets.retrieval.papers import Route

@@ -7,8 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from rag_assets.agents import Trace
-from rag_assets.agents.trace import Limits
 from rag_assets.answering import (
     Answer,
     PaperQuestion,
@@ -19,6 +17,8 @@ from rag_assets.answering import (
     replay_answer,
     write_answer,
 )
+from rag_assets.answering.agents import Trace
+from rag_assets.answering.agents.trace import Limits
 from rag_assets.model import DamagedFileError, UsageError
 from rag_assets.retrieval import Retriever
 from rag_assets.retrieval.papers import Route

@@ -11,16 +11,16 @@ import dagster as dg
 import pytest
 import yaml
 
-from rag_assets.agents.statements import ScorerJudge
 from rag_assets.answering import answer_saved
+from rag_assets.answering.agents.statements import ScorerJudge
 from rag_assets.answering.saved import (
     LookedAt,
     answer_records,
     outdated_answers,
     unsupported_answers,
 )
-from rag_assets.assets import record_noted, register_questions
 from rag_assets.definitions import build_definitions
+from rag_assets.defs.assets import record_noted, register_questions
 from rag_assets.evidence import SavedQuestion, read_question
 from rag_assets.model import UsageError, hash_text
 from rag_assets.workspace import Workspace

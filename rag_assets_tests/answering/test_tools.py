@@ -5,8 +5,8 @@ from typing import Any
 import jsonschema
 import pytest
 
-from rag_assets.agents import Found
 from rag_assets.answering import PaperSearch, paper_tools
+from rag_assets.answering.agents import Found
 from rag_assets.model import UsageError
 from rag_assets.retrieval import Retriever, SearchFilters
 

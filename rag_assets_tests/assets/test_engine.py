@@ -9,10 +9,10 @@ from typing import Any
 import dagster as dg
 import pytest
 
-from rag_assets.assets import ENGINE, EngineResource
 from rag_assets.components import RagNamespace, RagWorkspace
 from rag_assets.definitions import build_definitions, build_workspace_definitions
-from rag_assets.execution import Execution
+from rag_assets.defs.assets import ENGINE, EngineResource
+from rag_assets.storage.execution import Execution
 from rag_assets.workspace import Namespace, Workspace
 from rag_assets_tests.execution.elsewhere import Elsewhere
 from rag_assets_tests.laws.driver import state_of

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from rag_assets.assets import first_index
+from rag_assets.defs.assets import first_index
 from rag_assets.publishing import vectors_to_come
 from rag_assets.running import ingest
 from rag_assets.storage import current_folder, read_manifest, read_pointer

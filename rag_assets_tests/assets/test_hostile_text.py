@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from rag_assets.assets.reporting import (
+from rag_assets.defs.assets.reporting import (
     outcome_metadata,
     run_metadata,
     sentence_list,
     text_preview,
     warnings_metadata,
 )
-from rag_assets.checks.namespace import judge
+from rag_assets.defs.checks.namespace import judge
 from rag_assets.model import DocumentStatus, StageOutcome
 from rag_assets.running import STAGES, materialize_partition, materialize_stages
 from rag_assets.running.instance import open_instance

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from rag_assets.running import materialize_stages
-from rag_assets.stages import PARSE_SUMMARIES, stage_names, way_to
 from rag_assets.workspace import Namespace
+from rag_assets.workspace.stages import PARSE_SUMMARIES, stage_names, way_to
 from rag_assets_tests.libraries import make_workspace, write_raw
 
 FILES = {

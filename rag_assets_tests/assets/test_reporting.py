@@ -2,7 +2,7 @@
 
 import dagster as dg
 
-from rag_assets.assets.reporting import report_partitions, run_metadata
+from rag_assets.defs.assets.reporting import report_partitions, run_metadata
 from rag_assets.model import DocumentStatus, StageOutcome
 
 FULL = StageOutcome(

@@ -133,7 +133,7 @@ def test_edited_draft_has_no_stale_verdicts_until_it_is_judged(workspace: Worksp
 def test_check_warns_of_stale_verdicts(workspace: Workspace) -> None:
     import dagster as dg
 
-    from rag_assets.checks.workspace import build_workspace_checks
+    from rag_assets.defs.checks.workspace import build_workspace_checks
 
     audit_citations(workspace, draft_of(workspace))
     put(workspace, "evidence/leaf.md", LEAF.replace("dry", "humid"))

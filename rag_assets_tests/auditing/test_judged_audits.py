@@ -106,7 +106,7 @@ def test_a_person_silences_the_check_and_raises_it(workspace: Workspace) -> None
 
 
 def test_the_check_reads_the_journal(workspace: Workspace) -> None:
-    from rag_assets.checks.workspace import build_workspace_checks
+    from rag_assets.defs.checks.workspace import build_workspace_checks
 
     audited(workspace)
     checks = {check.node_def.name: check for check in build_workspace_checks(workspace)}

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from rag_assets.assets.audits import citations_metadata
 from rag_assets.auditing import AuditOutcome, CitationAudit, audit_citations
+from rag_assets.defs.assets.audits import citations_metadata
 from rag_assets.tracing import trace
 from rag_assets.tracing.chain import render_chain
 from rag_assets.workspace import Workspace

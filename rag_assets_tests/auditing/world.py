@@ -19,8 +19,8 @@ from rag_assets.auditing import (
 )
 from rag_assets.law.citing import StatuteCitation
 from rag_assets.model import PageBox
+from rag_assets.model.settings import ReaderSettings, VerifySettings
 from rag_assets.retrieval.statutes import UnknownLawError
-from rag_assets.settings import ReaderSettings, VerifySettings
 
 DIMENSION = 256
 SETTINGS = VerifySettings(

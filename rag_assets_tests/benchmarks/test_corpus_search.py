@@ -8,7 +8,7 @@ import pytest
 
 from benchmarks.chunking.corpus_search import METHODS, CorpusSearch, SearchedChunk
 from rag_assets.embedding import EmbeddingModel, HashingEmbedder
-from rag_assets.settings import ModelSettings
+from rag_assets.model.settings import ModelSettings
 from rag_assets.workspace import shipped_settings
 
 WORDS = EmbeddingModel(

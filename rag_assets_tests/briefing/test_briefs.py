@@ -4,8 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from rag_assets.briefing import find_demands, gather_instructions, measure_style, write_briefs
 from rag_assets.evidence import Question, make_pack
+from rag_assets.evidence.briefing import (
+    find_demands,
+    gather_instructions,
+    measure_style,
+    write_briefs,
+)
 from rag_assets.workspace import Workspace
 from rag_assets_tests.libraries import build, make_workspace, write_raw
 from rag_assets_tests.parsing.made_up_pdfs import make_pdf, paragraph

@@ -2,7 +2,7 @@
 
 import pytest
 
-from rag_assets.briefing import demands
+from rag_assets.evidence.briefing import demands
 
 
 @pytest.mark.parametrize(

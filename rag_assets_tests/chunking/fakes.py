@@ -8,8 +8,8 @@ from typing import Any, get_args
 from hypothesis import strategies as st
 
 from rag_assets.model import Block, BlockKind, PageSpan, ParsedDocument
+from rag_assets.model.settings import ChunkSettings
 from rag_assets.parsing.sections import make_sections
-from rag_assets.settings import ChunkSettings
 
 
 class LetterTokenizer:

@@ -11,7 +11,7 @@ import rag_assets.chunking
 from rag_assets.chunking import chunk_document, make_chunks, make_parents
 from rag_assets.chunking.modes import MODES, chunk_key, parent_key
 from rag_assets.model import Block, ParsedDocument
-from rag_assets.settings import ChunkMode, ChunkSettings
+from rag_assets.model.settings import ChunkMode, ChunkSettings
 from rag_assets_tests.chunking.fakes import LetterTokenizer, chunk_settings
 
 TEXT = "Q: Why is it cool?\nA: The roof reflects the light, all of it.\n\nMore is said below.\n"

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 
 from rag_assets.chunking import preprocess
-from rag_assets.settings import PreprocessRule
+from rag_assets.model.settings import PreprocessRule
 from rag_assets_tests.chunking.fakes import any_texts
 
 ALL: list[PreprocessRule] = ["attachments", "citation_marks", "emails", "urls", "white_space"]

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from rag_assets import local_models
 from rag_assets.cli.main import build_cli
+from rag_assets.llm import local_models
 from rag_assets.model import ServiceError
 
 

@@ -114,7 +114,7 @@ def test_materializing_the_sets_makes_each_a_partition_and_forgets_those_that_we
 
 
 def test_what_a_failed_check_says_stands_in_its_own_line() -> None:
-    from rag_assets.checks.namespace import judge
+    from rag_assets.defs.checks.namespace import judge
 
     result = judge([f"raw/{n}.pdf: failed" for n in range(5)], dg.AssetCheckSeverity.WARN)
     assert not result.passed

@@ -8,8 +8,8 @@ import httpx
 import pytest
 from fastapi.testclient import TestClient
 
-from rag_assets.editing import DraftChunk, DraftEditor
-from rag_assets.tools import search
+from rag_assets.chunking.editing import DraftChunk, DraftEditor
+from rag_assets.desk.tools import search
 from rag_assets.workspace import Namespace, Workspace
 from rag_assets_tests.desk.chunk_library import HOSTILE, make_library, text_of
 from rag_assets_tests.desk.served import visit

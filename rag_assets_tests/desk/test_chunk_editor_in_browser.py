@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Page, expect
 
-from rag_assets.editing import DraftChunk, DraftEditor
+from rag_assets.chunking.editing import DraftChunk, DraftEditor
 from rag_assets.workspace import Namespace, Workspace
 from rag_assets_tests.desk.browsing import another_window, hindrances, in_browser, open_desk
 from rag_assets_tests.desk.chunk_library import HOSTILE, make_library

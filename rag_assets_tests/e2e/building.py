@@ -14,8 +14,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from rag_assets.chunking.editing import refresh_chunk_edits
 from rag_assets.chunking.stage import refresh_chunks, refresh_parents
-from rag_assets.editing import refresh_chunk_edits
 from rag_assets.embedding import embedding_models, joint_tokenizer
 from rag_assets.embedding.stage import refresh_embeddings
 from rag_assets.parsing.stage import refresh_parse_reports

@@ -15,9 +15,9 @@ import pytest
 import time_machine
 from click.testing import Result
 
-from rag_assets.checks.namespace import judge_freshness
 from rag_assets.chunking import uncovered_parents
 from rag_assets.chunking.rows import chunks_schema, parents_schema
+from rag_assets.defs.checks.namespace import judge_freshness
 from rag_assets.embedding import model_fingerprints
 from rag_assets.embedding.hashing import WordTokenizer
 from rag_assets.evidence import ask, mark_retired

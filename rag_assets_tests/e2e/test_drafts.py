@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from click.testing import Result
 
-from rag_assets.editing.journal import read_history
+from rag_assets.chunking.editing.journal import read_history
 from rag_assets.workspace import Namespace
 from rag_assets_tests.e2e.workspaces import (
     NOTES,

@@ -9,8 +9,8 @@ from playwright.sync_api import Page, expect
 
 from rag_assets.auditing import draft_key
 from rag_assets.running import STAGES, materialize_partition, materialize_stages
-from rag_assets.stages import switched_on
 from rag_assets.workspace import Namespace, Workspace, shipped_settings
+from rag_assets.workspace.stages import switched_on
 from rag_assets_tests.e2e.browsing import (
     CHROMIUM,
     NO_CHROMIUM,

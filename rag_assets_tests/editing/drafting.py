@@ -4,7 +4,7 @@ import random
 from contextlib import suppress
 from datetime import UTC, datetime
 
-from rag_assets.editing import DraftEditor
+from rag_assets.chunking.editing import DraftEditor
 from rag_assets.model import UsageError
 from rag_assets.workspace import Namespace, current_identities, read_inventory
 

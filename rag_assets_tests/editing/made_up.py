@@ -4,7 +4,7 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rag_assets.editing.folding import Cut
+from rag_assets.chunking.editing.folding import Cut
 
 _WORDS = (
     "roof", "light", "albedo", "street", "tree", "stomata", "leaf", "night", "heat", "island",

@@ -8,9 +8,9 @@ import pytest
 from click.testing import CliRunner
 
 from rag_assets.auditing.published import open_published
+from rag_assets.chunking.editing import DraftEditor, has_stale_edits
+from rag_assets.chunking.editing.journal import journal_key, read_history
 from rag_assets.cli.main import build_cli
-from rag_assets.editing import DraftEditor, has_stale_edits
-from rag_assets.editing.journal import journal_key, read_history
 from rag_assets.embedding import model_fingerprints
 from rag_assets.evidence.making import make_pack
 from rag_assets.evidence.pack import pack_from_json, pack_to_json

@@ -8,7 +8,7 @@ from itertools import pairwise
 import pytest
 
 from benchmarks.edited_chunks import edited_pairs, measure, random_operations, shown, target
-from rag_assets.editing.folding import Cut, Numbered, Operation, fold
+from rag_assets.chunking.editing.folding import Cut, Numbered, Operation, fold
 from rag_assets_tests.editing.made_up import Text, make_text
 
 SENTENCES = (

@@ -4,8 +4,8 @@ import random
 
 import pytest
 
-from rag_assets.editing import DraftEditor, HeldDocuments, fold
-from rag_assets.editing.stage import HeldDocument, hold_document
+from rag_assets.chunking.editing import DraftEditor, HeldDocuments, fold
+from rag_assets.chunking.editing.stage import HeldDocument, hold_document
 from rag_assets.model import UsageError
 from rag_assets.workspace import Namespace
 from rag_assets_tests.editing.conftest import ROOFS
@@ -56,7 +56,7 @@ def test_a_document_is_read_once_until_it_is_cut_anew(
             read.append(str(given[0]))
             super().__init__(*given)  # type: ignore[arg-type]
 
-    monkeypatch.setattr("rag_assets.editing.stage.HeldDocument", Counted)
+    monkeypatch.setattr("rag_assets.chunking.editing.stage.HeldDocument", Counted)
     held = HeldDocuments()
 
     def first() -> str:

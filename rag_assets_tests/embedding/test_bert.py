@@ -18,7 +18,7 @@ from rag_assets.embedding import (
 from rag_assets.embedding.bert import is_plain_bert
 from rag_assets.embedding.bundled_files import BGE_FILE, bundled_folder
 from rag_assets.model import ConfigurationError
-from rag_assets.settings import ModelSettings
+from rag_assets.model.settings import ModelSettings
 
 MODELS = ("all-MiniLM-L6-v2", "bge-small-en", "multilingual-e5-small")
 TEXTS = [
@@ -148,7 +148,7 @@ def test_whole_numbers_are_for_processors() -> None:
 def test_no_torch_is_imported_for_passages_and_questions() -> None:
     code = (
         "import sys\nfrom rag_assets.embedding import *\n"
-        "from rag_assets.settings import ModelSettings\n"
+        "from rag_assets.model.settings import ModelSettings\n"
         "for name in sys.argv[1:]:\n"
         "    model = ModelSettings(kind='bundled', model=name, dtype='int8')\n"
         "    load_embedder(model).encode_passages(['cool roofs'])\n"

@@ -12,7 +12,7 @@ from rag_assets.embedding import e5, load_embedder, load_query_encoder, load_tok
 from rag_assets.embedding.bundled_files import E5_FILE, bundled_folder
 from rag_assets.embedding.e5 import UNKNOWN, E5File, E5Vocabulary
 from rag_assets.model import ConfigurationError
-from rag_assets.settings import ModelSettings
+from rag_assets.model.settings import ModelSettings
 
 MODEL = ModelSettings(kind="bundled", model="multilingual-e5-small")
 ENGLISH = [

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from rag_assets.chunking import chunk_document
 from rag_assets.embedding import EmbeddingTokenizer, can_read, joint_tokenizer
 from rag_assets.embedding.models import JointTokenizer, _most_tokens, load_tokenizer
-from rag_assets.settings import EmbedSettings, ModelSettings
+from rag_assets.model.settings import EmbedSettings, ModelSettings
 from rag_assets_tests.chunking.fakes import (
     LetterTokenizer,
     any_documents,

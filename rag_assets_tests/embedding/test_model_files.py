@@ -25,7 +25,7 @@ from rag_assets.embedding.bundled_files import (
 )
 from rag_assets.embedding.model_folder import _hash_file, cutting_token_ids
 from rag_assets.model import ConfigurationError, DamagedFileError
-from rag_assets.settings import ModelSettings
+from rag_assets.model.settings import ModelSettings
 
 
 def settings(
@@ -285,7 +285,7 @@ def test_a_model_that_does_not_state_its_length_is_refused(small_model: Path) ->
 
 def test_tokenizer_and_fingerprint_import_no_torch() -> None:
     code = (
-        "import sys; from rag_assets.settings import ModelSettings as M; "
+        "import sys; from rag_assets.model.settings import ModelSettings as M; "
         "from rag_assets.embedding import load_tokenizer, model_dimension, model_fingerprint; "
         "s = M(kind='bundled', model='multilingual-e5-small'); "
         "load_tokenizer(s).count(['a' * 9999]), model_fingerprint(s), model_dimension(s); "

@@ -20,7 +20,7 @@ from rag_assets.embedding.remote import (
     fingerprint,
 )
 from rag_assets.model import ConfigurationError, ServiceError, UsageError, hash_text
-from rag_assets.settings import ModelSettings
+from rag_assets.model.settings import ModelSettings
 from rag_assets.workspace import Workspace, choose_secrets, create_workspace
 from rag_assets_tests.embedding.vector_server import (
     DIMENSION,

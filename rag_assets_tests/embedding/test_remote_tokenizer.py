@@ -5,7 +5,7 @@ from tokenizers import Tokenizer, models, pre_tokenizers
 
 from rag_assets.embedding.remote import tokenizer
 from rag_assets.model import ConfigurationError
-from rag_assets.settings import ModelSettings
+from rag_assets.model.settings import ModelSettings
 
 BASE = ModelSettings(kind="openai_compatible", model="m", max_tokens=300)
 

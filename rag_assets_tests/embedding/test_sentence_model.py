@@ -20,7 +20,7 @@ from rag_assets.embedding import (
 from rag_assets.embedding.bundled_files import bundled_folder
 from rag_assets.embedding.sentence_model import SentenceEmbedder, token_batches
 from rag_assets.model import ConfigurationError
-from rag_assets.settings import ModelSettings
+from rag_assets.model.settings import ModelSettings
 
 pytestmark = pytest.mark.model
 

@@ -11,7 +11,7 @@ from rag_assets.embedding import model_fingerprint as fingerprint
 from rag_assets.embedding.bundled_files import bundled_folder
 from rag_assets.embedding.sparse_encoder import SparseEncoder, load_sparse_encoder, token_weights
 from rag_assets.model import ConfigurationError
-from rag_assets.settings import ModelSettings
+from rag_assets.model.settings import ModelSettings
 from rag_assets_tests.sparse_models import save_layered_encoder, save_word_encoder
 
 pytestmark = [pytest.mark.slow, pytest.mark.model]

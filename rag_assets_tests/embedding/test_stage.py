@@ -10,11 +10,11 @@ import pytest
 
 from rag_assets.embedding import HashingEmbedder, embedding_models, stage
 from rag_assets.embedding.stage import embeddings_schema, prune_vectors, refresh_embeddings
-from rag_assets.execution import Execution, LocalExecution
 from rag_assets.model import StageOutcome
-from rag_assets.stages import claim_lock, stage_lock
 from rag_assets.storage import hold_lock, read_rows
+from rag_assets.storage.execution import Execution, LocalExecution
 from rag_assets.workspace import Namespace, require_inventory
+from rag_assets.workspace.stages import claim_lock, stage_lock
 from rag_assets_tests.execution.elsewhere import Elsewhere
 from rag_assets_tests.laws.driver import (
     build,

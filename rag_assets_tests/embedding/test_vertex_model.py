@@ -10,7 +10,7 @@ import pytest
 from rag_assets.embedding import load_embedder, load_query_encoder, load_tokenizer, model_dimension
 from rag_assets.embedding.remote import fingerprint
 from rag_assets.model import ConfigurationError, ServiceError
-from rag_assets.settings import ModelSettings
+from rag_assets.model.settings import ModelSettings
 from rag_assets_tests.embedding.vector_server import vector_of
 from rag_assets_tests.services.google_account import TOKEN, answer_token, write_account
 from rag_assets_tests.services.loopback import (

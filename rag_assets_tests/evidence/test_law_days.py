@@ -11,6 +11,7 @@ from click.testing import CliRunner, Result
 from jsonschema import Draft202012Validator
 
 from rag_assets.cli.main import build_cli
+from rag_assets.desk.tools import search
 from rag_assets.evidence import (
     EvidencePack,
     Question,
@@ -26,7 +27,6 @@ from rag_assets.evidence import (
 from rag_assets.model import UsageError
 from rag_assets.retrieval import OpenedLibrary, Retriever
 from rag_assets.retrieval.statutes import LawShelf
-from rag_assets.tools import search
 from rag_assets.workspace import Workspace
 from rag_assets_tests.libraries import HASHING, build, make_workspace
 

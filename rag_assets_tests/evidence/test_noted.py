@@ -5,7 +5,7 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
-from rag_assets.assets import record_noted
+from rag_assets.defs.assets import record_noted
 from rag_assets.evidence import AskOutcome, Question, ask, note_pack, noted_packs
 from rag_assets.workspace import Workspace
 from rag_assets_tests.libraries import build, make_workspace

@@ -178,7 +178,7 @@ def test_page_stands_beside_its_pack_in_the_log_and_is_not_made_twice(own: Works
 
 
 def test_ui_links_to_the_page(own: Workspace) -> None:
-    from rag_assets.assets.questions import pack_metadata
+    from rag_assets.defs.assets.questions import pack_metadata
 
     outcome = ask(own, QUESTION, html=True)
     shown = pack_metadata(own, outcome)

@@ -4,8 +4,8 @@ import pickle
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from rag_assets.execution import JobT, Kind, OnPart, ResultT
 from rag_assets.storage import Notify
+from rag_assets.storage.execution import JobT, Kind, OnPart, ResultT
 
 
 def copied(value: Any) -> Any:

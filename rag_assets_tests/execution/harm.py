@@ -7,11 +7,11 @@ import threading
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from rag_assets.execution import Limits, OnPart
 from rag_assets.model import ParsedDocument, StorageError
+from rag_assets.model.settings import ParseSettings
 from rag_assets.parsing.markdown import MarkdownParser
 from rag_assets.parsing.registry import ParseHints
-from rag_assets.settings import ParseSettings
+from rag_assets.storage.execution import Limits, OnPart
 
 # The memory of a group of processes, as a container has it (version 1 of the interface).
 MEMORY = Path("/sys/fs/cgroup/memory")

@@ -8,7 +8,7 @@ import json
 import sys
 from pathlib import Path
 
-from rag_assets.execution import open_engine
+from rag_assets.storage.execution import open_engine
 from rag_assets_tests.execution.harm import Act, Acts, begun
 from rag_assets_tests.execution.test_ray import parse
 

@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 
 from rag_assets.embedding import embedding_models, stage
 from rag_assets.embedding.stage import JOB_TEXTS, EncodeJob, EncodeKind, EncodeResult
-from rag_assets.execution import Kind, LocalExecution, OnPart, open_engine
 from rag_assets.model import ConfigurationError, OutOfMemoryError, ServiceError, usable_processors
+from rag_assets.model.settings import EmbedSettings, ModelSettings
 from rag_assets.parsing.pool import ParseKind
-from rag_assets.settings import EmbedSettings, ModelSettings
 from rag_assets.storage import Notify
+from rag_assets.storage.execution import Kind, LocalExecution, OnPart, open_engine
 from rag_assets.workspace import Workspace, configuration_digest
 from rag_assets_tests.execution.harm import Act, Acts
 from rag_assets_tests.execution.test_values import ENCODE, JOB
@@ -73,7 +73,7 @@ def test_a_ray_that_does_not_start_or_answer_is_told_with_what_to_do(
 
 
 def test_the_local_engine_imports_no_ray() -> None:
-    code = "import sys; from rag_assets.execution import open_engine\n"
+    code = "import sys; from rag_assets.storage.execution import open_engine\n"
     code += "with open_engine('local'): assert not {m for m in sys.modules if m == 'ray'}"
     subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True)
 

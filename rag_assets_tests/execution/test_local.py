@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from rag_assets.execution import Limits, LocalExecution, OnPart, WorkerStoppedError
 from rag_assets.model import RagError
 from rag_assets.storage import hold_lock
+from rag_assets.storage.execution import Limits, LocalExecution, OnPart, WorkerStoppedError
 
 
 @dataclass

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from rag_assets.execution import open_engine
+from rag_assets.storage.execution import open_engine
 from rag_assets_tests.execution.harm import FOLDER, MEMORY, SHARE, begun
 from rag_assets_tests.execution.test_ray import parse, write_notes
 

@@ -13,12 +13,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from rag_assets.execution import Execution, LocalExecution, open_engine
 from rag_assets.model import ParseReport, StorageError, hash_bytes
 from rag_assets.parsing.pool import parse_files
 from rag_assets.parsing.registry import ParserRegistry
 from rag_assets.parsing.stored import ParseJob
 from rag_assets.storage import Notify
+from rag_assets.storage.execution import Execution, LocalExecution, open_engine
 from rag_assets_tests.execution.harm import FOLDER, Act, Acts, Harming, begun
 from rag_assets_tests.parsing.conftest import make_settings
 
@@ -33,7 +33,7 @@ from pathlib import Path
 from rag_assets_tests.execution.test_ray import parse
 folder = Path(sys.argv[1])
 (folder / "run.pid").write_text(str(os.getpid()))
-from rag_assets.execution import open_engine
+from rag_assets.storage.execution import open_engine
 with open_engine("ray") as engine:
     parse(folder, engine)
 """
@@ -215,7 +215,7 @@ def test_a_killed_run_leaves_nobody_and_is_taken_up_where_it_was(
 def test_workers_import_nothing_of_the_folder(tmp_path: Path) -> None:
     (tmp_path / "colorsys.py").write_text("raise SystemExit('imported')")
     code = (
-        "from rag_assets.execution.on_ray import connect; ray = connect(); "
+        "from rag_assets.storage.execution.on_ray import connect; ray = connect(); "
         "print(ray.get(ray.remote(lambda: __import__('colorsys').__file__).remote()))"
     )
     done = subprocess.run(

@@ -10,11 +10,11 @@ import pytest
 from rag_assets.embedding import EmbeddingModel
 from rag_assets.embedding.stage import EncodeJob, EncodeKind, EncodeResult
 from rag_assets.evaluation.workspaces import StoredModel, VectorStore
-from rag_assets.execution import Execution, Kind, Limits, LocalExecution
 from rag_assets.model import ConfigurationError, ParseFailure, ParseReport, hash_bytes
+from rag_assets.model.settings import ModelSettings
 from rag_assets.parsing.pool import ParseKind, ParseResult
 from rag_assets.parsing.stored import ParseJob, Reader, failed_report
-from rag_assets.settings import ModelSettings
+from rag_assets.storage.execution import Execution, Kind, Limits, LocalExecution
 from rag_assets_tests.execution.elsewhere import Elsewhere, copied
 from rag_assets_tests.parsing.conftest import make_settings
 

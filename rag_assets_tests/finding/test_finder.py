@@ -1,7 +1,7 @@
 import pytest
 
-from rag_assets.finding import EvidenceFinder, OpenDocument, text_size
-from rag_assets.finding.finder import split_facts
+from rag_assets.retrieval.finding import EvidenceFinder, OpenDocument, text_size
+from rag_assets.retrieval.finding.finder import split_facts
 from rag_assets_tests.finding.test_sentences import Passage
 
 TEXTS = (

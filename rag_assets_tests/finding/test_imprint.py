@@ -3,7 +3,7 @@
 import pytest
 
 from rag_assets.evidence.quoting import first_span
-from rag_assets.finding import is_imprint, read_sentences
+from rag_assets.retrieval.finding import is_imprint, read_sentences
 from rag_assets_tests.finding.test_sentences import Passage
 
 IMPRINTS = [

@@ -2,7 +2,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from rag_assets.finding import read_sentences
+from rag_assets.retrieval.finding import read_sentences
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from rag_assets.finding import EvidenceFinder, Sentence, read_sentences
+from rag_assets.retrieval.finding import EvidenceFinder, Sentence, read_sentences
 from rag_assets_tests.finding.test_sentences import Passage
 from rag_assets_tests.parsing.made_up_office import make_docx, read, word_cell, word_row, word_table
 

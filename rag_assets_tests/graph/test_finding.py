@@ -2,7 +2,13 @@
 
 import pytest
 
-from rag_assets.graph import ENTITY_RULES, EntityRule, entity_rules, find_mentions, normalise
+from rag_assets.publishing.graph import (
+    ENTITY_RULES,
+    EntityRule,
+    entity_rules,
+    find_mentions,
+    normalise,
+)
 
 
 @pytest.mark.parametrize("rule", ENTITY_RULES, ids=lambda rule: rule.id)

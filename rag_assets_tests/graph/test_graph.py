@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from rag_assets.assets import build_namespace_assets
+from rag_assets.defs.assets import build_namespace_assets
 from rag_assets.model import ConfigurationError
 from rag_assets.publishing.catalogue import catalogue_name, open_catalogue, read_table
 from rag_assets.publishing.schemas import GRAPH_SCHEMAS
@@ -226,7 +226,7 @@ def test_switched_off_there_is_no_asset_no_record_no_table_and_no_import(
         f"found = Retriever(Workspace.open({str(workspace.root)!r})).__enter__()"
         f".retrieve({QUESTION!r}); assert found.hits; "
         "print([m for m in sys.modules if m in "
-        "('rag_assets.graph.finding', 'rag_assets.graph.finding', "
+        "('rag_assets.publishing.graph.finding', 'rag_assets.publishing.graph.finding', "
         "'rag_assets.retrieval.entities')])"
     )
     ran = subprocess.run(

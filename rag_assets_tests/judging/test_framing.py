@@ -5,9 +5,9 @@ import re
 import pytest
 
 from rag_assets.auditing.deciding import PassagePart
-from rag_assets.finding import read_sentences
 from rag_assets.judging.facts import choose_sentences, is_instruction
 from rag_assets.judging.framing import RULES, Frame, FrameRule, find_frame
+from rag_assets.retrieval.finding import read_sentences
 from rag_assets_tests.judging.sentences import passage
 
 ROOFS = "Green roofs cool the street by two degrees."

@@ -28,9 +28,9 @@ from rag_assets.llm import (
     Usage,
     read_script,
 )
-from rag_assets.local_models import default_reader, known_models
+from rag_assets.llm.local_models import default_reader, known_models
 from rag_assets.model import AnswerError, ConfigurationError
-from rag_assets.settings import ReaderSettings, ScorerName, VerifySettings
+from rag_assets.model.settings import ReaderSettings, ScorerName, VerifySettings
 from rag_assets.workspace import shipped_settings
 from rag_assets_tests.judging.sentences import passage
 

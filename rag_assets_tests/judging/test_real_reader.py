@@ -6,7 +6,7 @@ import pytest
 
 from rag_assets.judging import try_model
 from rag_assets.llm.local import has_runtime
-from rag_assets.local_models import default_reader, find_model
+from rag_assets.llm.local_models import default_reader, find_model
 
 
 @pytest.mark.model

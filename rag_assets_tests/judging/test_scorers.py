@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from rag_assets.judging import Scorer, load_scorer
 from rag_assets.model import ConfigurationError
-from rag_assets.settings import VerifySettings
+from rag_assets.model.settings import VerifySettings
 from rag_assets.workspace import shipped_settings
 from rag_assets_tests.judging.sentences import passage
 

@@ -11,8 +11,8 @@ from rag_assets.embedding import load_tokenizer
 from rag_assets.knowledge import InjectConfig, KnowledgeChunk, KnowledgeContext
 from rag_assets.knowledge.passages import describe_chunk
 from rag_assets.model import UsageError
+from rag_assets.model.settings import ModelSettings
 from rag_assets.retrieval import Hit, ParentPassage, Window
-from rag_assets.settings import ModelSettings
 
 WORDS = load_tokenizer(ModelSettings(kind="hashing", model="words"))
 

@@ -10,9 +10,9 @@ import requests
 from rag_assets.evidence import Question, ask
 from rag_assets.knowledge import KnowledgeSource
 from rag_assets.knowledge.adding import add_content
+from rag_assets.llm.services import hide
 from rag_assets.model import ConfigurationError, UsageError
 from rag_assets.running import examine
-from rag_assets.services import hide
 from rag_assets.tracing import open_sql
 from rag_assets.workspace import (
     Workspace,

@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable, Sequence
 from typing import Any, cast
 
-from rag_assets.agents import Limits
+from rag_assets.answering.agents import Limits
 from rag_assets.judging import Scorer
 from rag_assets.judging.facts import FactsScorer
 from rag_assets.lab.collecting import COLLECT_NAME, collect_recipes

@@ -13,8 +13,8 @@ from rag_assets.lab.runs import Recipe, Run
 from rag_assets.lab.showing import render_run, replay_trace
 from rag_assets.lab.trace import Observed, RunNote, Source
 from rag_assets.model import hash_text
-from rag_assets.settings import RecipeRule
-from rag_assets.settings.section import RecipeSettings
+from rag_assets.model.settings import RecipeRule
+from rag_assets.model.settings.section import RecipeSettings
 from rag_assets_tests.lab.laboratories import run_of
 from rag_assets_tests.lab.scripted_runs import LESSON, Made, Shelf, kb, lesson, run
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from rag_assets.agents import Limits
+from rag_assets.answering.agents import Limits
 from rag_assets.lab.showing import replay_trace
 from rag_assets.llm import ChatRequest
 from rag_assets_tests.lab.scripted_runs import (

@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from rag_assets.agents import Limits
+from rag_assets.answering.agents import Limits
 from rag_assets.lab import worlds
 from rag_assets.lab.chemistry import Carboxyl
 from rag_assets.lab.showing import replay_trace
 from rag_assets.lab.trace import TurnAliases, fold_note
 from rag_assets.llm import ChatRequest
 from rag_assets.model import RecordingError, UsageError
-from rag_assets.settings import RecipeRule
+from rag_assets.model.settings import RecipeRule
 from rag_assets_tests.lab.scripted_runs import (
     DOWN,
     LESSON,

@@ -16,7 +16,7 @@ from rag_assets.lab.chemistry import (
 )
 from rag_assets.lab.recipes import ProposedRecipe, check_recipe, show_rules
 from rag_assets.model import UsageError
-from rag_assets.settings import RecipeRule
+from rag_assets.model.settings import RecipeRule
 
 
 def proposed(**changes: Any) -> ProposedRecipe:

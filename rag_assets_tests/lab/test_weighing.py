@@ -12,7 +12,7 @@ from rag_assets.lab.showing import render_run, replay_trace
 from rag_assets.lab.weighing import PROGRAM_CHECK
 from rag_assets.llm import ChatRequest
 from rag_assets.model import ConfigurationError
-from rag_assets.settings import ScorerName
+from rag_assets.model.settings import ScorerName
 from rag_assets_tests.lab.laboratories import run_of
 from rag_assets_tests.lab.scripted_runs import (
     LESSON,

@@ -11,9 +11,9 @@ from typing import Any
 
 import yaml
 
+from rag_assets.chunking.editing import Passages, passages_schema, refresh_chunk_edits
 from rag_assets.chunking.rows import chunks_schema, parents_schema
 from rag_assets.chunking.stage import refresh_chunks, refresh_parents
-from rag_assets.editing import Passages, passages_schema, refresh_chunk_edits
 from rag_assets.embedding import (
     HashingEmbedder,
     embedding_models,
@@ -22,16 +22,16 @@ from rag_assets.embedding import (
 )
 from rag_assets.embedding.stage import embeddings_schema, refresh_embeddings
 from rag_assets.evidence import mark_retired
-from rag_assets.graph import mentions_schema, refresh_entities
 from rag_assets.model import ParseReport, StageOutcome
+from rag_assets.model.settings import ParseSettings
 from rag_assets.parsing import worker
 from rag_assets.parsing.stage import refresh_parse_reports, reports_schema
 from rag_assets.parsing.stored import ParseJob
 from rag_assets.publishing import PublishOutcome, collect, list_documents, publish
 from rag_assets.publishing.catalogue import catalogue_name, open_catalogue, read_table
+from rag_assets.publishing.graph import mentions_schema, refresh_entities
 from rag_assets.publishing.rows import digest_table
 from rag_assets.retrieval import Reader, SearchFilters
-from rag_assets.settings import ParseSettings
 from rag_assets.storage import current_folder, read_manifest, read_rows
 from rag_assets.workspace import (
     InventoryOutcome,

@@ -12,12 +12,12 @@ from typing import Any
 import pyarrow.parquet
 import pytest
 
-from rag_assets.assets import EngineResource, stage
-from rag_assets.assets.stage import StageCall
+from rag_assets.defs.assets import EngineResource, stage
+from rag_assets.defs.assets.stage import StageCall
 from rag_assets.model import ParsedDocument
+from rag_assets.model.settings import ParseSettings
 from rag_assets.parsing import ParseHints, observe_parses, register_parser, unregister_parser
 from rag_assets.publishing import collect_garbage
-from rag_assets.settings import ParseSettings
 from rag_assets.storage import records
 from rag_assets.workspace import Namespace, Workspace, require_inventory
 from rag_assets_tests.laws.driver import (

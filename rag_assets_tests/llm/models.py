@@ -12,7 +12,7 @@ from rag_assets.llm import (
     Usage,
     estimate_tokens,
 )
-from rag_assets.settings import LlmSettings
+from rag_assets.model.settings import LlmSettings
 from rag_assets.workspace import shipped_settings
 
 

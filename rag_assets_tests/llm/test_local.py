@@ -22,8 +22,8 @@ from rag_assets.llm import (
 )
 from rag_assets.llm.contract import request_key
 from rag_assets.llm.local import LocalModel, _server
-from rag_assets.local_models import KeptModel, add_from_path
-from rag_assets.local_models.cache import write_card
+from rag_assets.llm.local_models import KeptModel, add_from_path
+from rag_assets.llm.local_models.cache import write_card
 from rag_assets.model import BudgetError, ConfigurationError, LanguageModelError
 from rag_assets_tests.llm.models import ask, settings_for
 

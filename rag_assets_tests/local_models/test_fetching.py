@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from rag_assets.local_models import (
+from rag_assets.llm.local_models import (
     KnownModel,
     ModelPart,
     add_from_hub,
@@ -54,7 +54,9 @@ def tiny(monkeypatch: pytest.MonkeyPatch) -> KnownModel:
         origin="made here", wheels=wheels,
     )  # fmt: skip
     for module in ("fetching", "cache"):
-        monkeypatch.setattr(f"rag_assets.local_models.{module}.known_models", lambda: {NAME: model})
+        monkeypatch.setattr(
+            f"rag_assets.llm.local_models.{module}.known_models", lambda: {NAME: model}
+        )
     return model
 
 

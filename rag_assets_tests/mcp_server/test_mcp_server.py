@@ -11,7 +11,7 @@ import pytest
 from mcp import Client
 from mcp.client.stdio import StdioServerParameters
 
-from rag_assets.mcp_server import build_server
+from rag_assets.desk.mcp_server import build_server
 from rag_assets.model import hash_bytes
 from rag_assets.retrieval import OpenedLibrary
 from rag_assets.workspace import Workspace

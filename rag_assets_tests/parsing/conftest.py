@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 import yaml
 
-from rag_assets.settings import ParseSettings
+from rag_assets.model.settings import ParseSettings
 
 SHIPPED = Path(__file__).resolve().parents[2] / "configs" / "rag.yaml"
 # Smaller than shipped, so that a test that goes wrong ends soon.

@@ -3,6 +3,7 @@ from collections.abc import Iterator
 import pytest
 
 from rag_assets.model import ConfigurationError, ParsedDocument, ParseFailure
+from rag_assets.model.settings import ParseSettings
 from rag_assets.parsing import (
     ParseHints,
     Parser,
@@ -14,7 +15,6 @@ from rag_assets.parsing import (
     unregister_parser,
 )
 from rag_assets.parsing.sniffing import PDF_TYPE
-from rag_assets.settings import ParseSettings
 from rag_assets_tests.parsing.conftest import make_settings
 
 CONTENT = "ab" * 32

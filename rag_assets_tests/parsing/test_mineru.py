@@ -8,11 +8,11 @@ import pymupdf
 import pytest
 
 from rag_assets.model import hash_bytes
+from rag_assets.model.settings import MineruSettings
 from rag_assets.parsing import mineru_service
 from rag_assets.parsing.mineru import read_answer
 from rag_assets.parsing.mineru_service import Conversion, convert_documents
 from rag_assets.parsing.stage import read_reports, refresh_parse_reports
-from rag_assets.settings import MineruSettings
 from rag_assets.workspace import require_inventory, shipped_settings, take_inventory
 from rag_assets_tests.libraries import make_workspace
 from rag_assets_tests.parsing.mineru_server import KEY, FakeMineru, serve_mineru

@@ -2,9 +2,9 @@ import pymupdf
 import pytest
 
 from rag_assets.model import ParsedDocument, ParseFailure
+from rag_assets.model.settings import ParseSettings
 from rag_assets.parsing import ParseHints, parse_document
 from rag_assets.parsing.cleaning import clean_line
-from rag_assets.settings import ParseSettings
 from rag_assets_tests.parsing.conftest import make_settings
 from rag_assets_tests.parsing.made_up_pdfs import FOOT_Y, HEAD_Y, Placed, make_pdf, paragraph
 from rag_assets_tests.parsing.test_any_bytes import assert_keeps_the_contract

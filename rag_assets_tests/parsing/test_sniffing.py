@@ -1,8 +1,8 @@
 import pytest
 
 from rag_assets.model import ParseFailure
+from rag_assets.model.settings import ParseSettings
 from rag_assets.parsing import ParseHints, parse_document, sniff_media_type
-from rag_assets.settings import ParseSettings
 
 
 @pytest.mark.parametrize(

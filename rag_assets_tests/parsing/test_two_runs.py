@@ -13,9 +13,9 @@ from rag_assets.model import ParseReport, StageOutcome, StorageError
 from rag_assets.parsing import observe_parses, pool
 from rag_assets.parsing.stage import refresh_parse_reports
 from rag_assets.parsing.stored import ParseJob
-from rag_assets.stages import PARSES, stage_lock
 from rag_assets.storage import read_entries
 from rag_assets.workspace import Namespace, Workspace, take_inventory
+from rag_assets.workspace.stages import PARSES, stage_lock
 from rag_assets_tests.laws.driver import (
     InProcessWorker,
     build,

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from rag_assets.previewing import PreviewSource, render_html, render_lines
+from rag_assets.knowledge.previewing import PreviewSource, render_html, render_lines
 
 _LONG = "养犬人应当遵守规则。\n\n" * 150
 TEXT = (

@@ -5,9 +5,9 @@ import pytest
 
 from rag_assets import ContextBuilder, KnowledgeSource
 from rag_assets.knowledge import InjectConfig, KnowledgeChunk
+from rag_assets.knowledge.previewing import PreviewSource, render_html, render_lines
 from rag_assets.model import ConfigurationError, ParseFailure, UsageError
 from rag_assets.parsing import WorkerProcess
-from rag_assets.previewing import PreviewSource, render_html, render_lines
 from rag_assets.workspace import shipped_settings
 from rag_assets_tests.parsing.made_up_pdfs import make_pdf, paragraph
 

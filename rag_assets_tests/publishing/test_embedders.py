@@ -7,9 +7,9 @@ import pytest
 
 from rag_assets.embedding import embedding_models
 from rag_assets.model import ConfigurationError, UsageError
+from rag_assets.model.settings import EmbedSettings, ModelSettings
 from rag_assets.publishing import published_models, vectors_to_come
 from rag_assets.publishing.manifest import describe_embedders
-from rag_assets.settings import EmbedSettings, ModelSettings
 from rag_assets.storage import current_folder
 from rag_assets_tests.libraries import build, make_workspace
 

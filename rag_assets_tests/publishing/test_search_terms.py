@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rag_assets.model.settings import TextSettings
 from rag_assets.publishing.search import SearchTable
 from rag_assets.publishing.search_table import write_search_table
 from rag_assets.publishing.search_terms import MAX_TERMS, find_exact_terms, term_pattern
-from rag_assets.settings import TextSettings
 from rag_assets_tests.publishing.made_up_tables import chunk_row, chunk_table
 
 WEIGHTS = TextSettings(heading_weight=0.25, phrase_boost=1.0)

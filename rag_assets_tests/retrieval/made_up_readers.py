@@ -8,10 +8,10 @@ from typing import Any, cast
 import numpy as np
 
 from rag_assets.model import hash_text
+from rag_assets.model.settings import RetrieveSettings
 from rag_assets.publishing.content_words import Language, passage_language
 from rag_assets.retrieval import AskedQuery, Hit, Reader, SearchFilters
 from rag_assets.retrieval.filters import EVERYTHING
-from rag_assets.settings import RetrieveSettings
 from rag_assets.workspace import shipped_settings
 
 # What made-up vectors are compared with: their first number is the cosine.

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rag_assets.model.settings import Normalization, ScoreMode
 from rag_assets.retrieval import Candidates, fuse_rrf, fuse_weighted
 from rag_assets.retrieval.fusion import make_scale, normalized_parts
-from rag_assets.settings import Normalization, ScoreMode
 
 NORMALIZATIONS: list[Normalization] = ["min_max", "sigmoid", "softmax", "zscore"]
 MODES: list[ScoreMode] = ["rank", "normalize", "raw"]

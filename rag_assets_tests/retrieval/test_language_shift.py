@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from rag_assets.embedding import load_query_encoder, model_fingerprint
+from rag_assets.model.settings import ModelSettings
 from rag_assets.retrieval import AskedQuery, SearchFilters
 from rag_assets.retrieval.candidates import collect
 from rag_assets.retrieval.filters import EVERYTHING
@@ -20,7 +21,6 @@ from rag_assets.retrieval.languages import (
     usual_questions,
     vectors_for,
 )
-from rag_assets.settings import ModelSettings
 from rag_assets_tests.retrieval.made_up_readers import MadeUpReader, configured, hit, readers
 
 # Two questions in each language; of length 1, with the means (0.6, 0) and (0, 0.8).

@@ -7,6 +7,7 @@ from typing import Any, Literal
 import pytest
 
 from rag_assets.model import DamagedFileError, UsageError
+from rag_assets.model.settings import ModelSettings
 from rag_assets.publishing import PublishedModel
 from rag_assets.retrieval import (
     AskedQuery,
@@ -17,7 +18,6 @@ from rag_assets.retrieval import (
     rank_chunks,
     search,
 )
-from rag_assets.settings import ModelSettings
 from rag_assets_tests.publishing.made_up_tables import DIMENSION, chunk_row, chunk_rows, direction
 from rag_assets_tests.retrieval.made_up_readers import configured
 from rag_assets_tests.retrieval.publications import MODELS, PublicationMaker

@@ -3,8 +3,8 @@
 from datetime import UTC, date, datetime
 from pathlib import Path
 
+from rag_assets.auditing.reviewing import Review, Reviews
 from rag_assets.retrieval import OpenedLibrary
-from rag_assets.reviewing import Review, Reviews
 from rag_assets.workspace import Workspace
 from rag_assets_tests.libraries import build, make_workspace
 

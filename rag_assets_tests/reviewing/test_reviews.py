@@ -10,10 +10,7 @@ from typing import Any
 import pytest
 
 from rag_assets.auditing.judgements import judgements_of
-from rag_assets.judging import Sign
-from rag_assets.model import ChangedMeanwhileError, UsageError, hash_bytes
-from rag_assets.retrieval import OpenedLibrary
-from rag_assets.reviewing import (
+from rag_assets.auditing.reviewing import (
     Item,
     Review,
     Reviews,
@@ -29,6 +26,9 @@ from rag_assets.reviewing import (
     replace_sentence,
     shown_parts,
 )
+from rag_assets.judging import Sign
+from rag_assets.model import ChangedMeanwhileError, UsageError, hash_bytes
+from rag_assets.retrieval import OpenedLibrary
 from rag_assets.workspace import Workspace
 from rag_assets_tests.libraries import build, write_raw
 from rag_assets_tests.reviewing.drafts import AT, DAY, DRAFT, LEAF, NAME, checked, draft_workspace

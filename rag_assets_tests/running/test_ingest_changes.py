@@ -13,8 +13,8 @@ import pytest
 import yaml
 
 from rag_assets import KnowledgeConfig, KnowledgeSource, Workspace
-from rag_assets.checks import build_namespace_checks
 from rag_assets.chunking import rows
+from rag_assets.defs.checks import build_namespace_checks
 from rag_assets.knowledge import IngestOutcome
 from rag_assets.model import StorageError
 from rag_assets.parsing import pool

@@ -13,8 +13,8 @@ import dagster as dg
 import pytest
 import yaml
 
-from rag_assets.assets.reporting import ENCODERS, publishers
 from rag_assets.definitions import build_definitions
+from rag_assets.defs.assets.reporting import ENCODERS, publishers
 from rag_assets.model import ConfigurationError, StorageError, UsageError
 from rag_assets.running import ingest, materialize_stages, open_instance
 from rag_assets.workspace import Workspace, create_workspace, shipped_file

@@ -5,8 +5,8 @@ import socket
 import dagster as dg
 import pytest
 
+from rag_assets.defs.sensors.attempts import default_status
 from rag_assets.running import serving
-from rag_assets.sensors.attempts import default_status
 
 
 def test_a_port_answers_when_somebody_listens() -> None:

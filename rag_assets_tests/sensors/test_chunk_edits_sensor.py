@@ -2,7 +2,7 @@
 
 import pytest
 
-from rag_assets.editing import DraftEditor
+from rag_assets.chunking.editing import DraftEditor
 from rag_assets.workspace import Namespace, current_identities, require_inventory
 from rag_assets_tests.libraries import build
 from rag_assets_tests.sensors.conftest import Ask

@@ -6,8 +6,8 @@ from datetime import UTC, datetime, timedelta
 import dagster as dg
 import pytest
 
-from rag_assets.assets import STATE_TAG
-from rag_assets.sensors import build_namespace_sensors
+from rag_assets.defs.assets import STATE_TAG
+from rag_assets.defs.sensors import build_namespace_sensors
 from rag_assets.workspace import Namespace, Workspace, watching
 
 from .conftest import Ask, at, finish_run, publish_as_seen

@@ -4,15 +4,15 @@ from datetime import UTC, datetime
 import pytest
 import time_machine
 
-from rag_assets.model import ServiceError
-from rag_assets.services import (
+from rag_assets.llm.services import (
     PassingError,
     RefusedContentError,
     call_with_retries,
     public_url,
     raise_for_status,
 )
-from rag_assets.services.calling import read_retry_after
+from rag_assets.llm.services.calling import read_retry_after
+from rag_assets.model import ServiceError
 
 
 def attempt(errors: list[Exception], attempts: int = 4, backoff: float = 0.0) -> list[float]:

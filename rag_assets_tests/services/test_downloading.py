@@ -13,7 +13,7 @@ from functools import partial
 import httpcore2
 import pytest
 
-from rag_assets.services import (
+from rag_assets.llm.services import (
     DownloadError,
     Known,
     Limits,
@@ -23,7 +23,7 @@ from rag_assets.services import (
     download,
     download_into,
 )
-from rag_assets.services.downloading import is_public
+from rag_assets.llm.services.downloading import is_public
 
 Send = Callable[[bytes], None]
 Script = Callable[[Send, threading.Event], None]

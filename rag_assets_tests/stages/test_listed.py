@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 import rag_assets
-from rag_assets.stages import (
+from rag_assets.workspace import shipped_settings
+from rag_assets.workspace.stages import (
     partitioned,
     published_stages,
     read_by,
@@ -21,7 +22,6 @@ from rag_assets.stages import (
     way_from,
     way_to,
 )
-from rag_assets.workspace import shipped_settings
 from rag_assets_tests.e2e.workspaces import outside_environment
 from rag_assets_tests.libraries import make_workspace
 
@@ -79,11 +79,11 @@ MODULE = '''
 
 import pyarrow as pa
 
-from rag_assets.assets.stage import build_stage_asset
+from rag_assets.defs.assets.stage import build_stage_asset
 from rag_assets.chunking import split_sentences
 from rag_assets.chunking.rows import chunks_schema
 from rag_assets.model import hash_fields
-from rag_assets.stages import DocumentStage, upstream_fingerprints
+from rag_assets.workspace.stages import DocumentStage, upstream_fingerprints
 from rag_assets.storage import Entry, read_entries, read_rows
 
 SCHEMA = pa.schema(
@@ -125,13 +125,13 @@ COMMANDS = """
 import json, sys
 from pathlib import Path
 
-from rag_assets.stages import listed
+from rag_assets.workspace.stages import listed
 
 listed.STAGES = (*listed.STAGES, listed.Stage("sentence_counts", "chunks"))
 
-import rag_assets.assets
+import rag_assets.defs.assets
 
-rag_assets.assets.__path__.append(sys.argv[1])
+rag_assets.defs.assets.__path__.append(sys.argv[1])
 
 from click.testing import CliRunner
 

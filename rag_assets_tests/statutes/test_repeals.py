@@ -8,13 +8,13 @@ import pytest
 from click.testing import CliRunner, Result
 
 from rag_assets.cli.main import build_cli
+from rag_assets.desk.tools.statutes import law_article
 from rag_assets.evidence import Question, make_pack
 from rag_assets.law.metadata import find_repeals
 from rag_assets.law.structure import read_laws
 from rag_assets.retrieval import OpenedLibrary
 from rag_assets.retrieval.statutes import LawShelf, search_statutes
 from rag_assets.retrieval.vaults import curate_namespace
-from rag_assets.tools.statutes import law_article
 from rag_assets.workspace import Workspace, set_metadata
 from rag_assets_tests.libraries import HASHING, build, make_workspace
 

@@ -9,10 +9,10 @@ import pytest
 from click.testing import CliRunner, Result
 
 from rag_assets.cli.main import build_cli
+from rag_assets.desk.tools import TOOLS
 from rag_assets.model import UsageError
 from rag_assets.retrieval import OpenedLibrary
 from rag_assets.retrieval.statutes import LawShelf, group_by_rank, search_statutes
-from rag_assets.tools import TOOLS
 from rag_assets_tests.libraries import HASHING, build, make_workspace
 
 OLD = """# 甲乙市养犬条例

@@ -11,9 +11,9 @@ import dagster as dg
 import pyarrow as pa
 import pytest
 
-from rag_assets.checks import build_namespace_checks
 from rag_assets.chunking.rows import chunks_schema, parents_schema
 from rag_assets.definitions import build_definitions
+from rag_assets.defs.checks import build_namespace_checks
 from rag_assets.retrieval import vaults
 from rag_assets.retrieval.statutes import LawShelf
 from rag_assets.retrieval.vaults import CutFaults, find_cut_faults, unresolved_citations

@@ -7,9 +7,9 @@ from typing import Any
 import jsonschema
 import pytest
 
+from rag_assets.desk.tools import TOOLS
 from rag_assets.model import UsageError
 from rag_assets.retrieval import OpenedLibrary
-from rag_assets.tools import TOOLS
 from rag_assets_tests.libraries import build, make_workspace
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from rag_assets.embedding.remote import TASKS
 from rag_assets.model import ConfigurationError
-from rag_assets.settings import Settings
+from rag_assets.model.settings import Settings
 from rag_assets.workspace.configuration import default_layer, merge_layers, parse_layer
 from rag_assets.workspace.naming import TASK_TYPES
 

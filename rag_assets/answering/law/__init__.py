@@ -18,23 +18,3 @@ from rag_assets.answering.law.record import (
     write_law_answer,
 )
 from rag_assets.answering.law.rendering import Words, render_law_answer, tell_conflict, words_for
-
-__all__ = [
-    "LAW_STEM",
-    "LawAnswer",
-    "LawConflict",
-    "LawOutcome",
-    "LawPoint",
-    "LawQuestion",
-    "LawSource",
-    "Words",
-    "answer_statutes",
-    "ask_statutes",
-    "law_answer_from_json",
-    "law_answer_to_json",
-    "render_law_answer",
-    "replay_law_answer",
-    "tell_conflict",
-    "words_for",
-    "write_law_answer",
-]

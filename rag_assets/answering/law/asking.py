@@ -7,14 +7,14 @@ from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rag_assets.agents import (
+from rag_assets.answering.agents import (
     RecordedJudge,
     ScorerJudge,
     Trace,
 )
-from rag_assets.agents.loop import Watch, unwatched
-from rag_assets.agents.statements import CHECKING_VERSION, StatementJudge, VerbatimJudge
-from rag_assets.agents.trace import Limits
+from rag_assets.answering.agents.loop import Watch, unwatched
+from rag_assets.answering.agents.statements import CHECKING_VERSION, StatementJudge, VerbatimJudge
+from rag_assets.answering.agents.trace import Limits
 from rag_assets.answering.asking import Profile, citable_filters, published, reader_of
 from rag_assets.answering.law.checking import LAW_CHECKING_VERSION, check_law
 from rag_assets.answering.law.record import (

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from rag_assets.agents import CheckedStatement, Passage
-from rag_assets.agents.statements import (
+from rag_assets.answering.agents import CheckedStatement, Passage
+from rag_assets.answering.agents.statements import (
     StatementCode,
     StatementJudge,
     check_sentences,

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from pydantic import ConfigDict, TypeAdapter
 
-from rag_assets.agents import CheckedStatement, Trace
+from rag_assets.answering.agents import CheckedStatement, Trace
 from rag_assets.answering.record import AnswerReader, Mode
 from rag_assets.law.metadata import LawLevel
 from rag_assets.law.versions import Standing

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from rag_assets.agents import Trace
+from rag_assets.answering.agents import Trace
 from rag_assets.answering.law.checking import CheckedLaw
 from rag_assets.answering.law.record import LawAnswer, LawConflict, LawPoint, LawSource, Precedence
 from rag_assets.answering.record import AnswerReader

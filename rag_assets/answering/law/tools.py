@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from rag_assets.agents import (
+from rag_assets.answering.agents import (
     AgentState,
     ContextTool,
     Decision,

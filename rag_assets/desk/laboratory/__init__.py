@@ -11,8 +11,6 @@ from rag_assets.desk.laboratory import experience, feedback, runs, settings
 from rag_assets.desk.laboratory.shared import OpenLab
 from rag_assets.desk.state import Desk
 
-__all__ = ["add_laboratory"]
-
 
 def add_laboratory(application: FastAPI, desk: Desk) -> None:
     """Add the pages, and go on with what waits in the queue; all of it ends with the desk."""

@@ -20,17 +20,6 @@ from rag_assets.law.curating.rules import (
 
 FILE_RULES = (*EMPTY_RULES, *ARTICLE_RULES, *NUMBERING_RULES, *TITLE_RULES)
 
-__all__ = [
-    "COMPARING_RULES",
-    "FILE_RULES",
-    "FileRule",
-    "Finding",
-    "FindingKind",
-    "LawFile",
-    "LibraryRule",
-    "curate_files",
-]
-
 
 def curate_files(files: Iterable[LawFile], as_of: date) -> list[Finding]:
     """Return what is to be looked at, by kind, rule, file and line.

@@ -19,19 +19,3 @@ from rag_assets.law.structure.reading import (
     read_laws,
     read_lines,
 )
-
-__all__ = [
-    "PATH_SEPARATOR",
-    "TRANSITIONS",
-    "ArticleMark",
-    "Group",
-    "LawText",
-    "Line",
-    "LineKind",
-    "State",
-    "Unit",
-    "UnitKind",
-    "merge_units",
-    "read_laws",
-    "read_lines",
-]

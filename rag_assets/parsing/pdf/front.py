@@ -408,7 +408,6 @@ def _year_in(pattern: re.Pattern[str], text: str) -> int | None:
 
 # The front matter of a paper: title, authors, year and DOI, and the paragraphs that hold them.
 
-__all__ = ["Abstract", "FrontMatter", "find_abstract", "first_page_lines", "mark_front_matter"]
 
 _AFFILIATION = re.compile(r"\W*(?:\d{1,2}|[a-z]|\W)\s?[A-ZÀ-Þ]")
 # A paragraph of so many words is prose, unless its words are those of a notice or an address.

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from rag_assets.model import Box, ParseFailure
+from rag_assets.model.settings import ParseSettings
 from rag_assets.parsing.cleaning import clean_line, close_gaps
 from rag_assets.parsing.pdf.drawn import DrawnPage, Graphic, drop_hidden, read_graphics
 from rag_assets.parsing.pdf.opening import load_pymupdf
-from rag_assets.settings import ParseSettings
 
 # Printed lines of a PDF page, as PyMuPDF finds them, in native order.
 

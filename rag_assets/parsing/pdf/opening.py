@@ -8,8 +8,8 @@ from importlib import import_module
 from typing import Any
 
 from rag_assets.model import ParseFailure
+from rag_assets.model.settings import ParseSettings
 from rag_assets.parsing.cleaning import clean_line
-from rag_assets.settings import ParseSettings
 
 # PyMuPDF, imported where it is used; it carries no types.
 

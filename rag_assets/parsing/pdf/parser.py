@@ -13,6 +13,7 @@ from rag_assets.model import (
     ParseFailure,
     count_of,
 )
+from rag_assets.model.settings import ParseSettings
 from rag_assets.parsing.cleaning import clean_line, guess_language
 from rag_assets.parsing.pdf.figures import place_attachments
 from rag_assets.parsing.pdf.front import (
@@ -43,7 +44,6 @@ from rag_assets.parsing.pdf.paragraphs import (
 )
 from rag_assets.parsing.pdf.references import split_references
 from rag_assets.parsing.registry import ParseHints, ask_for_seconds
-from rag_assets.settings import ParseSettings
 
 PARSER_VERSION = "7"
 

@@ -6,6 +6,7 @@ print(render_papers(assemble_papers(retriever, found.hits)))
 """
 
 from rag_assets.retrieval.papers.context import (
+    INTRODUCTION_TOKENS,
     Introduction,
     PaperBlock,
     assemble_papers,
@@ -41,34 +42,3 @@ from rag_assets.retrieval.papers.tracks import (
     search_papers,
     show_sections,
 )
-
-__all__ = [
-    "INTENT_RULES",
-    "SECTION_RULES",
-    "AbstractSearch",
-    "FoundPaper",
-    "Intent",
-    "IntentRule",
-    "Introduction",
-    "Located",
-    "Paper",
-    "PaperBlock",
-    "PaperLibrary",
-    "PaperSearch",
-    "Route",
-    "RoutedPapers",
-    "SectionRule",
-    "SectionSearch",
-    "assemble_papers",
-    "introduction",
-    "locate_paper",
-    "render_papers",
-    "route_by_rules",
-    "route_papers",
-    "route_question",
-    "search_abstracts",
-    "search_by_section",
-    "search_papers",
-    "show_sections",
-    "window",
-]

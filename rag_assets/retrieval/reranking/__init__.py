@@ -2,5 +2,3 @@
 
 from rag_assets.retrieval.reranking.applying import Reranked, rerank
 from rag_assets.retrieval.reranking.loading import Reranker, load_reranker
-
-__all__ = ["Reranked", "Reranker", "load_reranker", "rerank"]

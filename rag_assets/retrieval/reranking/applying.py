@@ -23,11 +23,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from rag_assets.model import HAN, HAN_RANGES, UsageError
+from rag_assets.model.settings import RerankSettings, RetrieveSettings
 from rag_assets.retrieval.fusion import normalized_parts, rank_part
 from rag_assets.retrieval.hits import Hit
 from rag_assets.retrieval.queries import AskedQuery
 from rag_assets.retrieval.reranking.loading import Reranker, load_reranker
-from rag_assets.settings import RerankSettings, RetrieveSettings
 
 if TYPE_CHECKING:
     from rag_assets.retrieval.reader import Reader

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Protocol
 
-from rag_assets.settings import RerankSettings
+from rag_assets.model.settings import RerankSettings
 
 
 class Reranker(Protocol):

@@ -16,8 +16,8 @@ from rag_assets.embedding.bundled_files import BUNDLED_RERANKERS, checked_rerank
 from rag_assets.embedding.model_folder import hash_model_files
 from rag_assets.embedding.taught import TAUGHT, finder_cosines, load_finder
 from rag_assets.model import ConfigurationError, UsageError, hash_fields
+from rag_assets.model.settings import RerankSettings
 from rag_assets.retrieval.reranking.loading import Reranker
-from rag_assets.settings import RerankSettings
 
 # Of question and passage with their marks: what the model was trained for (its vectrix_config).
 _MAX_TOKENS = 512

@@ -9,8 +9,7 @@ from typing import Any, Literal, TypeVar
 import requests
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
 
-from rag_assets.model import ConfigurationError, ServiceError, hash_fields
-from rag_assets.services import (
+from rag_assets.llm.services import (
     LOCATION_VARIABLE,
     PassingError,
     RefusedContentError,
@@ -23,7 +22,8 @@ from rag_assets.services import (
     raise_for_status,
     require_key,
 )
-from rag_assets.settings import RerankSettings
+from rag_assets.model import ConfigurationError, ServiceError, hash_fields
+from rag_assets.model.settings import RerankSettings
 
 Params = TypeVar("Params", bound="ServiceParams")
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from rag_assets.agents.trace import Limits
 from rag_assets.answering import answer_scorer
+from rag_assets.answering.agents.trace import Limits
 from rag_assets.answering.law import LawAnswer, LawQuestion, answer_statutes
 from rag_assets.judging import Judgement, PassageText, Scorer, Thresholds
 from rag_assets.judging.facts import choose_sentences, likeliest

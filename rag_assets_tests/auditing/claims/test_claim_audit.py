@@ -18,8 +18,8 @@ from rag_assets.auditing.claims import (
 from rag_assets.auditing.record import audit_to_json
 from rag_assets.auditing.report import render_claims
 from rag_assets.judging import Judgement, PassageText, ScorerName, Sign, Thresholds, load_scorer
+from rag_assets.model.settings import AuditSettings
 from rag_assets.retrieval import Hit
-from rag_assets.settings import AuditSettings
 from rag_assets_tests.auditing.world import SETTINGS, Shelf, WordEncoder, make_document
 
 ROOFS = "Green roofs reduce the cooling load of offices in summer."

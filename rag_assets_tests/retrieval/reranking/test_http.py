@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from rag_assets.model import ConfigurationError, ServiceError
+from rag_assets.model.settings import RerankSettings
 from rag_assets.retrieval.reranking import load_reranker
 from rag_assets.retrieval.reranking.services import HttpReranker
-from rag_assets.settings import RerankSettings
 from rag_assets.workspace import shipped_settings
 from rag_assets_tests.services.loopback import (
     Fault,

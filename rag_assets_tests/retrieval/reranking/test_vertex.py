@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from rag_assets.model import ConfigurationError, ServiceError
+from rag_assets.model.settings import RerankSettings
 from rag_assets.retrieval.reranking import load_reranker
-from rag_assets.settings import RerankSettings
 from rag_assets.workspace import shipped_settings
 from rag_assets_tests.services.google_account import TOKEN, answer_token, write_account
 from rag_assets_tests.services.loopback import (

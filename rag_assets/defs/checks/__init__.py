@@ -1,0 +1,16 @@
+"""Asset checks: thin, over statements that live with the capabilities."""
+
+from rag_assets.defs.checks.namespace import (
+    build_namespace_checks,
+    judge,
+    record_check,
+    record_stale,
+)
+from rag_assets.defs.checks.workspace import (
+    build_evaluation_checks,
+    build_workspace_checks,
+    check_answers,
+    check_currency,
+    check_packs,
+    make_first_checks,
+)

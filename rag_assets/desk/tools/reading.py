@@ -1,0 +1,250 @@
+"""Find passages and papers, and read what stands around them."""
+
+from collections.abc import Callable, Sequence
+from datetime import date
+from functools import wraps
+from inspect import signature
+from typing import Annotated, Any, NotRequired
+
+from pydantic import Field
+from typing_extensions import TypedDict
+
+from rag_assets.answering import PaperSearch, paper_tools
+from rag_assets.answering.agents import Found as AgentFound
+from rag_assets.answering.agents import Passage
+from rag_assets.evidence import Question, chat_model_of, make_pack, pack_to_json
+from rag_assets.evidence.locating import locate
+from rag_assets.model import UsageError
+from rag_assets.retrieval import FoundLaw, Hit, OpenedLibrary, Retriever, SearchFilters, explain_hit
+
+Namespaces = Annotated[
+    Sequence[str], Field(description="Names of namespaces; empty for all that are published.")
+]
+TopK = Annotated[int | None, Field(ge=1, le=100, description="Results at most.")]
+_Filters = Annotated[
+    Sequence[str], Field(description="Conditions such as year>=2020, tag=roofs, language=zh.")
+]
+
+AsOf = Annotated[
+    date | None,
+    Field(description="The day, YYYY-MM-DD, on which wordings of laws have to hold; else today."),
+]
+AllVersions = Annotated[
+    bool, Field(description="Of laws also wordings in whose place another is in force.")
+]
+
+
+class FoundPassage(TypedDict):
+    """A passage that `search` found; `score` compares passages of one answer only.
+
+    `edited` is there only where a person wrote it in place of `text`, which is what is printed.
+    """
+
+    rank: int
+    citation_id: str
+    namespace: str
+    chunk_id: str
+    parent_id: str
+    doc_uid: str
+    title: str | None
+    section: str
+    place: str
+    citable: bool
+    year: int | None
+    score: float
+    why: str
+    text: str
+    law: FoundLaw | None
+    edited: NotRequired[str]
+
+
+class Found(TypedDict):
+    """What `search` returns: passages, best first; what was searched; what to know about it."""
+
+    hits: list[FoundPassage]
+    filters: list[str]
+    warnings: list[str]
+
+
+class ParentText(TypedDict):
+    """The whole page or section around a passage."""
+
+    namespace: str
+    parent_id: str
+    doc_uid: str
+    section: str
+    place: str
+    hash: str
+    text: str
+
+
+def search(
+    library: OpenedLibrary,
+    query: Annotated[str, Field(description="A question or words, English or Chinese.")],
+    namespaces: Namespaces = (),
+    top_k: TopK = None,
+    document_ids: Annotated[
+        Sequence[str] | None, Field(description="Only these documents, by doc_uid.")
+    ] = None,
+    filters: _Filters = (),
+    citable_only: Annotated[bool, Field(description="Only what may be cited as evidence.")] = False,
+    as_of: AsOf = None,
+    all_versions: AllVersions = False,
+) -> Found:
+    """Find passages by words and by meaning, best first, each with place and citation id.
+
+    Cite a passage of a law by its `law.citation`, and say where its `law.standing` is not in_force.
+    """
+    chosen = SearchFilters(citable_only=citable_only)
+    for condition in filters:
+        chosen = chosen.with_filter(condition)
+    with Retriever(library, namespaces, llm=chat_model_of(library.workspace)) as retriever:
+        found = retriever.retrieve(
+            query,
+            top_k=top_k,
+            filters=chosen,
+            document_ids=document_ids,
+            as_of=as_of,
+            all_versions=all_versions,
+        )
+    return {
+        "hits": [_passage(rank, hit) for rank, hit in enumerate(found.hits, start=1)],
+        "filters": list(found.filters),
+        "warnings": list(found.warnings),
+    }
+
+
+def fetch_parent(
+    library: OpenedLibrary,
+    namespace: Annotated[str, Field(description="As a hit names it.")],
+    parent_id: Annotated[str, Field(description="As a hit names it, for instance roofs:p003.")],
+) -> ParentText:
+    """Return the whole page or section around a passage."""
+    with Retriever(library, [namespace]) as retriever:
+        (reader,) = retriever.readers
+        parent = reader.fetch_parents([parent_id]).get(parent_id)
+    if parent is None:
+        raise UsageError(
+            f"namespace '{namespace}' has no parent '{parent_id}'. A hit of `search` names its "
+            "own as parent_id."
+        )
+    place = locate(
+        parent.page_start, parent.page_end, parent.char_start, parent.char_end, parent.section_path
+    )
+    return {
+        "namespace": namespace,
+        "parent_id": parent.parent_id,
+        "doc_uid": parent.doc_uid,
+        "section": " › ".join(parent.section_path),
+        "place": place.text if place else "",
+        "hash": parent.hash,
+        "text": parent.text,
+    }
+
+
+def evidence_pack(
+    library: OpenedLibrary,
+    question: Annotated[str, Field(description="A question, English or Chinese.")],
+    namespaces: Namespaces = (),
+    top_k: TopK = None,
+    filters: _Filters = (),
+    as_of: AsOf = None,
+    all_versions: AllVersions = False,
+) -> dict[str, Any]:
+    """Return only what may be cited, with verbatim quotes, places and hashes; not stored."""
+    asked = Question(
+        question=question,
+        namespaces=tuple(namespaces),
+        top_k=top_k,
+        filters=tuple(filters),
+        as_of=as_of,
+        all_versions=all_versions,
+    )
+    return pack_to_json(make_pack(library, asked))
+
+
+def _passage(rank: int, hit: Hit) -> FoundPassage:
+    place = locate(hit.page_start, hit.page_end, hit.char_start, hit.char_end, hit.section_path)
+    found: FoundPassage = {
+        "rank": rank,
+        "citation_id": hit.citation_id,
+        "namespace": hit.namespace,
+        "chunk_id": hit.chunk_id,
+        "parent_id": hit.parent_id,
+        "doc_uid": hit.doc_uid,
+        "title": hit.doc_title,
+        "section": " › ".join(hit.section_path),
+        "place": place.text if place else "",
+        "citable": hit.citable,
+        "year": hit.year,
+        "score": round(hit.score, 6),
+        "why": explain_hit(hit),
+        "text": hit.text,
+        "law": hit.law_values,
+    }
+    if hit.edited is not None:
+        found["edited"] = hit.edited
+    return found
+
+
+class PaperPassage(TypedDict):
+    """A passage of a paper that may be cited; `label` names it as the agent's own record does."""
+
+    label: str
+    citation_id: str
+    namespace: str
+    doc_id: str
+    chunk_id: str
+    title: str | None
+    section: str
+    place: str
+    year: int | None
+    text: str
+
+
+class PaperFindings(TypedDict):
+    """What was found, and what was done otherwise than asked."""
+
+    passages: list[PaperPassage]
+    notes: list[str]
+
+
+def _over_library(function: Callable[..., AgentFound]) -> Callable[..., PaperFindings]:
+    """Return a tool of the agent as one whose first parameter is an open library."""
+
+    @wraps(function)
+    def call(library: OpenedLibrary, *args: Any, **values: Any) -> PaperFindings:
+        with Retriever(library) as retriever:
+            search = PaperSearch(retriever, SearchFilters(citable_only=True))
+            found = function(search, *args, **values)
+        rows = [(line.label, line.passage) for line in found.lines]
+        passages = [_row(label, passage) for label, passage in rows if passage is not None]
+        return {"passages": passages, "notes": list(found.notes)}
+
+    # What schemas are made from: the agent's own parameters, and what is returned here.
+    told = signature(function).replace(return_annotation=PaperFindings)
+    call.__signature__ = told  # type: ignore[attr-defined]
+    call.__annotations__ = {**function.__annotations__, "return": PaperFindings}
+    return call
+
+
+def _row(label: str, passage: Passage) -> PaperPassage:
+    place = locate(
+        passage.page_start, passage.page_end, passage.char_start, passage.char_end,
+        passage.section_path,
+    )  # fmt: skip
+    return {
+        "label": label,
+        "citation_id": passage.citation_id,
+        "namespace": passage.namespace,
+        "doc_id": passage.doc_uid,
+        "chunk_id": passage.chunk_id,
+        "title": passage.title,
+        "section": " › ".join(passage.section_path),
+        "place": place.text if place else "",
+        "year": passage.year,
+        "text": passage.text,
+    }
+
+
+PAPER_TOOLS = tuple(_over_library(tool.function) for tool in paper_tools().tools.values())

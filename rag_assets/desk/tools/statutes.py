@@ -1,0 +1,172 @@
+"""Find and look up articles of statutes, each with the citation that leads back to it."""
+
+from datetime import date
+from typing import Annotated
+
+from pydantic import Field
+from typing_extensions import TypedDict
+
+from rag_assets.desk.tools.reading import AllVersions, AsOf, Namespaces, TopK
+from rag_assets.model import UsageError
+from rag_assets.retrieval import OpenedLibrary
+from rag_assets.retrieval.statutes import (
+    FoundArticle,
+    FoundStatute,
+    LawShelf,
+    StatuteSearch,
+    search_statutes,
+)
+
+
+class LawArticle(TypedDict):
+    """An article, or a clause of it, as printed. Cite it by `citation`, letter for letter.
+
+    `standing` is in_force, not_yet_in_force, superseded, repealed or unknown on the day `as_of`;
+    `is_stated` whether the text says since when it holds; `repeal` the sentence that repeals it.
+    `char_start`, `char_end`: in the document's clean text.
+    """
+
+    citation: str
+    law: str
+    path: list[str]
+    article: str
+    clause: str
+    text: str
+    standing: str
+    as_of: str
+    version_date: str | None
+    holds_from: str | None
+    is_stated: bool
+    repeal: str | None
+    level: str | None
+    issuer: str | None
+    namespace: str
+    doc_uid: str
+    content_hash: str
+    char_start: int
+    char_end: int
+
+
+class LawPassage(TypedDict):
+    """A passage that `law_search` found; one without articles is a preamble, a list or an annex.
+
+    `source` names law and path; `repeal` is the sentence that repeals the law; `unit` holds the
+    articles around it; `unresolved` citations that lead nowhere, with the reason: do not use these.
+    """
+
+    rank: int
+    source: str
+    standing: str
+    repeal: str | None
+    level: str | None
+    citation_id: str
+    articles: list[LawArticle]
+    text: str
+    unit: str
+    unresolved: list[str]
+
+
+class FoundLaws(TypedDict):
+    """What `law_search` returns, best first, and what to know about it."""
+
+    as_of: str
+    hits: list[LawPassage]
+    filters: list[str]
+    warnings: list[str]
+
+
+def law_search(
+    library: OpenedLibrary,
+    query: Annotated[str, Field(description="A question or words; or an article: 刑法133条之一.")],
+    namespaces: Namespaces = (),
+    top_k: TopK = None,
+    as_of: AsOf = None,
+    all_versions: AllVersions = False,
+) -> FoundLaws:
+    """Find articles of statutes in the wording that holds on a day, best first.
+
+    Every statement about law must cite an article that a tool has returned, by its `citation` in
+    the form [文件 > 章节 > 条款], letter for letter; say so where its standing is not in_force.
+    """
+    day = _asked_day(as_of)
+    return describe_search(
+        search_statutes(
+            library, query, day, namespaces=namespaces, top_k=top_k, all_versions=all_versions
+        )
+    )
+
+
+def law_article(
+    library: OpenedLibrary,
+    citation: Annotated[
+        str, Field(description="[law > chapter > article]; chapters may be left out.")
+    ],
+    namespaces: Namespaces = (),
+    as_of: AsOf = None,
+) -> LawArticle:
+    """Return the article, paragraph (款) or item (项) that a citation names, cut out exactly."""
+    day = _asked_day(as_of)
+    with library.hold(namespaces) as held:
+        return describe_article(LawShelf(held, day).article(citation), day)
+
+
+def describe_search(found: StatuteSearch) -> FoundLaws:
+    """Return what was found as values that JSON knows."""
+    return {
+        "as_of": str(found.as_of),
+        "hits": [_passage(one, found.as_of) for one in found.found],
+        "filters": list(found.filters),
+        "warnings": list(found.warnings),
+    }
+
+
+def describe_article(found: FoundArticle, day: date) -> LawArticle:
+    """Return an article as values that JSON knows."""
+    version = found.version
+    return {
+        "citation": found.citation,
+        "law": found.law_title,
+        "path": list(found.path),
+        "article": found.shown,
+        "clause": found.clause,
+        "text": found.text,
+        "standing": version.standing,
+        "as_of": str(day),
+        "version_date": _iso(version.version_date),
+        "holds_from": _iso(version.holds_from),
+        "is_stated": version.is_stated,
+        "repeal": version.judged.repeal.shown if version.judged.repeal is not None else None,
+        "level": version.wording.law_level,
+        "issuer": version.wording.issuer,
+        "namespace": version.law.namespace,
+        "doc_uid": version.law.doc_uid,
+        "content_hash": version.law.content_hash,
+        "char_start": found.start,
+        "char_end": found.end,
+    }
+
+
+def _passage(one: FoundStatute, day: date) -> LawPassage:
+    return {
+        "rank": one.rank,
+        "source": one.source,
+        "standing": one.hit.law.standing if one.hit.law is not None else "unknown",
+        "repeal": one.hit.law.repeal if one.hit.law is not None else None,
+        "level": one.level,
+        "citation_id": one.hit.citation_id,
+        "articles": [describe_article(article, day) for article in one.articles],
+        "text": one.text,
+        "unit": one.unit,
+        "unresolved": list(one.unresolved),
+    }
+
+
+def _asked_day(as_of: date | None) -> date:
+    """Return the day; who calls a tool knows it, the library does not."""
+    if as_of is None:
+        raise UsageError("as_of: name the day on which wordings have to hold, YYYY-MM-DD.")
+    return as_of
+
+
+def _iso(day: date | None) -> str | None:
+    return day.isoformat() if day is not None else None

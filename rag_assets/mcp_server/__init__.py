@@ -1,5 +1,0 @@
-"""The workspace for coding agents: a read-only server of the Model Context Protocol."""
-
-from rag_assets.mcp_server.server import build_server, serve_stdio
-
-__all__ = ["build_server", "serve_stdio"]
