@@ -16,6 +16,7 @@ from rag_assets.cli.options import (
     reason_option,
     who,
 )
+from rag_assets.lab.experience import Role
 from rag_assets.model import UsageError, count_of
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ class _Wanted(BaseModel):
     products: list[str] | None = None
     presets: dict[str, list[str]] | None = None
     settings: dict[str, Any] = {}
-    templates: dict[str, str] = {}
+    templates: dict[Role, str] = {}
     experience: list[dict[str, Any]] = []
 
 

@@ -93,7 +93,7 @@ def new_session() -> Any:
     """Return caches of a bounded size for Lance datasets."""
     import lance
 
-    return lance.Session(  # type: ignore[attr-defined]  # public, but not in __all__
+    return lance.Session(
         index_cache_size_bytes=_INDEX_CACHE_BYTES,
         metadata_cache_size_bytes=_METADATA_CACHE_BYTES,
     )
