@@ -16,6 +16,7 @@ from typing import Any, Literal  # Any: JSON of manifests
 from rag_assets.chunking.editing import count_passages
 from rag_assets.model import (
     Attachment,
+    ConfigurationError,
     DamagedFileError,
     ParsedDocument,
     ParseFailure,
@@ -79,7 +80,7 @@ def refresh_readable(namespace: Namespace, made: Collection[Kind]) -> tuple[list
                 problems += export_parsed(namespace, folder)[1]
             else:
                 export_chunks(namespace, folder)
-        except UsageError as error:
+        except (UsageError, ConfigurationError) as error:
             problems.append(f"{folder} is not written: {error}")
             continue
         written.append(folder)

@@ -164,7 +164,7 @@ def test_what_the_terminal_shows_cannot_act(library: Workspace) -> None:
     path = library.root / "raw" / "evidence" / NAME
     for command in (
         ("documents",), ("status",), ("health",), ("trace", "evidence_pack_v001#1"),
-        ("chunks", path), ("parse", "show", path), ("sql", "SELECT * FROM documents"),
+        ("preview", path), ("preview", path, "--blocks"), ("sql", "SELECT * FROM documents"),
         ("preview", f"{path}-is-not-there"), ("query", "???\x1b[31m"), ("parse",),
     ):  # fmt: skip
         call(library, *command)
@@ -175,5 +175,5 @@ def test_what_the_terminal_shows_cannot_act(library: Workspace) -> None:
 def test_a_preview_is_a_page_without_scripts(library: Workspace, tmp_path: Path) -> None:
     page = tmp_path / "preview.html"
     path = os.fspath(library.root / "raw" / "evidence" / NAME)
-    assert call(library, "chunks", path, "--html", page).exit_code == 0
+    assert call(library, "preview", path, "--html", page).exit_code == 0
     check_page(page)

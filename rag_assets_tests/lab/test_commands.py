@@ -183,7 +183,9 @@ def test_a_file_that_cannot_be_used_changes_nothing(ready: Rag, tmp_path: Path) 
     assert "'contents' is undefined" in edited(ready, file, change, code=3)
     wrong = edited(ready, file, lambda v: v["settings"].update({"experience.k": 1}), code=3)
     assert "'experience.k' is no setting" in wrong
-    assert "got 'recipes'" in edited(ready, file, lambda v: v.update(recipes=[]), code=3)
+    assert "'recipes': Extra inputs are not permitted" in edited(
+        ready, file, lambda v: v.update(recipes=[]), code=3
+    )
     assert yaml.safe_load(ready("edit").output)["products"] == ["C2H4", "CO"]
 
 
