@@ -5,11 +5,11 @@
 #   make ui         the Dagster UI on demo/ (makes it when it is missing)
 #   make platform   Postgres, an object server and Ray on this machine, and the sample library
 #                   through them (docs/scale.md); KEEP=--keep: until Ctrl-C
-#   make check      lint, types, contracts and the fast tests, in two minutes: before each commit
+#   make check      lint, types, contracts and the fast tests: before each commit
 #   make test       all tests but the slow ones;  make test-all  every one
 #   make lint types contracts    what CI checks besides the tests
 #   make golden     the golden parses anew: read the difference
-#   make durations  how long new files of tests take (ALL=--all: every file), for make check
+#   make durations  how long each test takes, for make test and make check
 #   make constraints    the pinned versions and their hashes anew (UPGRADE=--upgrade: the newest)
 #   make reference  docs/reference.md anew, from the commands themselves
 #   make clean      remove demo/, platform/ and .venv/
@@ -143,7 +143,7 @@ golden: $(STAMP)
 	@git status --short rag_assets_tests/golden 2> /dev/null || true
 
 durations: $(STAMP)
-	$(BIN)/python -m rag_assets_tests.durations $(ALL)
+	$(BIN)/python -m rag_assets_tests.durations
 
 clean:
 	rm -rf $(DEMO) platform .venv

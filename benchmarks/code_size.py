@@ -14,10 +14,12 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 
 
-def count_code_lines(source: str) -> int:
-    """Return how many lines of Python source are code."""
+def count_code(source: str) -> tuple[int, int]:
+    """Return how many lines of Python source are code, and how many functions it defines."""
     skipped: set[int] = set()
+    functions = 0
     for node in ast.walk(ast.parse(source)):
+        functions += isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
         if isinstance(node, ast.Import | ast.ImportFrom):
             skipped |= set(range(node.lineno, (node.end_lineno or node.lineno) + 1))
         elif isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
@@ -28,29 +30,27 @@ def count_code_lines(source: str) -> int:
                 and isinstance(first.value.value, str)
             ):
                 skipped |= set(range(first.lineno, (first.end_lineno or first.lineno) + 1))
-    return sum(
+    lines = sum(
         bool(line.strip()) and not line.strip().startswith("#") and number not in skipped
         for number, line in enumerate(source.splitlines(), start=1)
     )
-
-
-def count_functions(source: str) -> int:
-    """Return how many functions and methods a module defines."""
-    tree = ast.parse(source)
-    return sum(isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) for node in ast.walk(tree))
+    return lines, functions
 
 
 def measure() -> dict[str, int]:
     """Return the figures of this checkout, by name."""
     package, tests = _sources(ROOT / "rag_assets"), _sources(ROOT / "rag_assets_tests")
+    counts = [count_code(source) for source in package]
     pages = (path.read_text(encoding="utf-8") for path in (ROOT / "docs").rglob("*.md"))
     return {
-        "code lines": sum(map(count_code_lines, package)),
+        "code lines": sum(lines for lines, _ in counts),
         "modules": len(package),
-        "functions": sum(map(count_functions, package)),
+        "functions": sum(functions for _, functions in counts),
         "packages": sum(1 for _ in (ROOT / "rag_assets").glob("*/__init__.py")),
         "lines of tests": sum(len(source.splitlines()) for source in tests),
-        "code lines of benchmarks": sum(map(count_code_lines, _sources(ROOT / "benchmarks"))),
+        "code lines of benchmarks": sum(
+            count_code(source)[0] for source in _sources(ROOT / "benchmarks")
+        ),
         "words of docs": sum(len(page.split()) for page in pages),
     }
 
@@ -67,7 +67,8 @@ def main() -> None:
     if "--packages" in sys.argv[1:]:
         for init in sorted((ROOT / "rag_assets").glob("*/__init__.py")):
             sources = _sources(init.parent)
-            print(f"{sum(map(count_code_lines, sources)):>8,}  {init.parent.name} ({len(sources)})")
+            lines = sum(count_code(source)[0] for source in sources)
+            print(f"{lines:>8,}  {init.parent.name} ({len(sources)})")
 
 
 if __name__ == "__main__":

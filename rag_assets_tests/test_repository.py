@@ -9,13 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from rag_assets_tests.durations import (
-    BUDGET,
-    TOO_LONG,
-    choose_fast,
-    files_of_tests,
-    read_durations,
-)
+from rag_assets_tests.durations import fast_files, read_durations, read_report, slow_tests
 
 ROOT = Path(__file__).parents[1]
 LEFT_BEHIND = {"__pycache__", "build", "demo", "dist", "node_modules", "platform"}
@@ -95,8 +89,7 @@ def test_every_room_has_tests_of_its_own_or_is_gone_through_by_others() -> None:
     rooms = {path.parent.name for path in (ROOT / "rag_assets").glob("*/__init__.py")}
     tested = {path.parent.name for path in (ROOT / "rag_assets_tests").glob("*/test_*.py")}
     # What only glues Dagster to the capabilities is gone through by the tests of whole runs.
-    assert rooms - tested - {"assets", "checks", "sensors", "cli", "running", "storage",
-                             "workspace"} == set()  # fmt: skip
+    assert rooms - tested - {"cli", "defs", "running", "storage", "workspace"} == set()
 
 
 # A range over ideographs, as an escape, a number or the characters themselves.
@@ -226,16 +219,18 @@ def test_scripts_that_measure_import_only_modules_that_there_are() -> None:
     assert missing == []
 
 
-def test_every_file_of_tests_has_been_measured() -> None:
-    measured = read_durations()
-    assert list(measured) == files_of_tests(), "run `make durations`"
+def test_what_is_slow_and_what_is_fast_follows_the_table() -> None:
+    durations = {"a": 60.0, "a::f": 9.0, "a::g": 50.0, "b": 9.0, "c": 1.0, "d": 0.5}
+    assert slow_tests(durations) == {"a::f", "a::g", "b"}
+    assert fast_files(durations) == {"b", "c", "d"}
+    measured = {test.partition("::")[0] for test in read_durations()}
+    gone = [path for path in measured if not (ROOT / "rag_assets_tests" / path).is_file()]
+    assert gone == [], "run `make durations`"
 
 
-def test_fast_tests_are_the_shortest_files_within_their_time() -> None:
-    durations = {"a": 2.0, "b": 0.5, "c": TOO_LONG + 0.1, "d": float("inf")}
-    assert choose_fast(durations) == ["b", "a"]
-    assert choose_fast({f"{number:03}": 1.0 for number in range(200)}) == [
-        f"{number:03}" for number in range(int(BUDGET))
-    ]
-    fast = choose_fast(read_durations())
-    assert len(fast) > len(files_of_tests()) / 2
+def test_a_report_of_tests_becomes_the_table(tmp_path: Path) -> None:
+    report = tmp_path / "report.xml"
+    case = '<testcase classname="rag_assets_tests.lab.test_x" name="{}" time="{}"/>'
+    cases = [case.format(*each) for each in (("f[1]", 1.0), ("f[2]", 1.0), ("g", 0.25))]
+    report.write_text(f"<s>{''.join(cases)}</s>", encoding="utf-8")
+    assert read_report(report) == {"lab/test_x.py": 2.25, "lab/test_x.py::f": 2.0}
