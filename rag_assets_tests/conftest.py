@@ -9,7 +9,7 @@ from hypothesis import settings
 from rag_assets.llm.local_models import CACHE_VARIABLE, default_folder
 from rag_assets.parsing import pool
 from rag_assets.workspace import environment_file
-from rag_assets_tests.durations import read_durations, slow_tests
+from rag_assets_tests.durations import read_durations, slow_files
 from rag_assets_tests.laws.driver import InProcessWorker
 from rag_assets_tests.storage.object_servers import seaweedfs_server, store_url  # noqa: F401
 
@@ -81,10 +81,9 @@ _LONG_FIRST = ("e2e", "laws", "parsing", "auditing", "evaluation", "benchmarks")
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark what durations.tsv says is slow, and put the files of long folders first."""
-    slow = slow_tests(read_durations())
+    slow = slow_files(read_durations())
     for item in items:
-        path = _place(item.path, item.config)
-        if path in slow or f"{path}::{item.name.partition('[')[0]}" in slow:
+        if _place(item.path, item.config) in slow:
             item.add_marker(pytest.mark.slow)
 
     def place(item: pytest.Item) -> int:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from rag_assets_tests.durations import fast_files, read_durations, read_report, slow_tests
+from rag_assets_tests.durations import fast_files, read_durations, read_report, slow_files
 
 ROOT = Path(__file__).parents[1]
 LEFT_BEHIND = {"__pycache__", "build", "demo", "dist", "node_modules", "platform"}
@@ -220,17 +220,16 @@ def test_scripts_that_measure_import_only_modules_that_there_are() -> None:
 
 
 def test_what_is_slow_and_what_is_fast_follows_the_table() -> None:
-    durations = {"a": 60.0, "a::f": 9.0, "a::g": 50.0, "b": 9.0, "c": 1.0, "d": 0.5}
-    assert slow_tests(durations) == {"a::f", "a::g", "b"}
+    durations = {"a": 60.0, "b": 9.0, "c": 1.0, "d": 0.5}
+    assert slow_files(durations) == {"a", "b"}
     assert fast_files(durations) == {"b", "c", "d"}
-    measured = {test.partition("::")[0] for test in read_durations()}
-    gone = [path for path in measured if not (ROOT / "rag_assets_tests" / path).is_file()]
+    gone = [p for p in read_durations() if not (ROOT / "rag_assets_tests" / p).is_file()]
     assert gone == [], "run `make durations`"
 
 
 def test_a_report_of_tests_becomes_the_table(tmp_path: Path) -> None:
     report = tmp_path / "report.xml"
     case = '<testcase classname="rag_assets_tests.lab.test_x" name="{}" time="{}"/>'
-    cases = [case.format(*each) for each in (("f[1]", 1.0), ("f[2]", 1.0), ("g", 0.25))]
+    cases = [case.format(*each) for each in (("f[1]", 1.0), ("g", 0.25))]
     report.write_text(f"<s>{''.join(cases)}</s>", encoding="utf-8")
-    assert read_report(report) == {"lab/test_x.py": 2.25, "lab/test_x.py::f": 2.0}
+    assert read_report(report) == {"lab/test_x.py": 1.25}

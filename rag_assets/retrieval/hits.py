@@ -425,7 +425,7 @@ def _fetch_passages(
         if missing:
             raise DamagedFileError(
                 f"{reader.folder}: the catalogue lacks parent {missing[0]}, which the search "
-                "table names. Delete the publication's folder and run `rag index`."
+                "table names. Delete the publication's folder and run `rag ingest`."
             )
         passages.update({(namespace, key): passage for key, passage in found.items()})
     return passages

@@ -556,7 +556,7 @@ def _item(lab: "Laboratory", citation: str) -> tuple[Step, str]:
     step = Step("experience", citation, {"says": item.content, "learned from": runs})
     if item.rolled_back:
         step = replace(step, holds=False, finding="it was taken back since")
-    told = f"The chain ends at experience (learned from: {runs}). `rag lab experience` shows it."
+    told = f"The chain ends at experience (learned from: {runs}). `rag lab edit` shows it."
     return step, told
 
 
