@@ -4,7 +4,7 @@
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import click
@@ -15,6 +15,17 @@ from rag_assets.parsing import PARSE_REASONS
 ROOT = Path(__file__).parents[2]
 REFERENCE = ROOT / "docs" / "reference.md"
 CONFIGURATION = ROOT / "configs" / "rag.yaml"
+
+# Options that mean the same wherever they occur: described once, at the top.
+COMMON_OPTIONS = (
+    ("-h, --help", "Show this message and exit."),
+    ("--json", "Print JSON to standard output."),
+    ("-n, --namespace NAME", "Only this namespace; may be repeated. Without it: all of them."),
+    ("-n, --namespace NAME", "Search only this namespace; may be repeated."),
+    ("--as-of DATE", "The day on which wordings of laws have to hold; today without."),
+    ("--by NAME", "Who does it; your login name without."),
+    ("--full", "Print the whole file that is saved, as Markdown."),
+)
 
 EXIT_CODES = {
     0: "Done.",
@@ -101,11 +112,22 @@ def list_commands(
                 yield from list_commands(child, (*path, name))
 
 
-def help_of(path: tuple[str, ...], command: click.Command) -> str:
-    """Return the help of a command as the terminal shows it at a width of 100."""
-    settings = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
-    context = click.Context(command, info_name=" ".join(path), terminal_width=100, **settings)
-    return command.get_help(context).rstrip()
+def describe(path: tuple[str, ...], command: click.Command) -> str:
+    """Return heading, help and options of a command, an option a line.
+
+    Options that mean the same everywhere are described once, in `COMMON_OPTIONS`.
+    """
+    context = click.Context(command, info_name=" ".join(path))
+    pieces = [each for each in command.collect_usage_pieces(context) if each != "[OPTIONS]"]
+    usage = " ".join([*path, *([] if isinstance(command, click.Group) else pieces)])
+    paragraphs = (command.help or "").replace("\b", "").split("\n\n")
+    parts = [f"### {usage}", *(_escaped(" ".join(each.split())) for each in paragraphs)]
+    options = [each for each in command.params if isinstance(each, click.Option)]
+    records = [record for each in options if (record := each.get_help_record(context))]
+    shown = [record for record in records if record not in COMMON_OPTIONS]
+    if shown:
+        parts.append("\n".join(f"- `{names}` {_escaped(said)}" for names, said in shown))
+    return "\n\n".join(parts)
 
 
 def list_keys() -> list[tuple[str, str, str]]:
@@ -156,42 +178,45 @@ def make_reference() -> str:
             "Do not edit it."
         ),
         "## Commands",
-        "Every command takes `--workspace DIR` before its name: `rag --workspace DIR status`.",
+        "Every command takes `--workspace DIR` before its name: `rag --workspace DIR status`. "
+        "Options of several commands, not repeated below:",
+        "\n".join(f"- `{names}` {said}" for names, said in COMMON_OPTIONS),
     ]
     for path, command in list_commands():
-        parts += [f"### {' '.join(path)}", f"```text\n{help_of(path, command)}\n```"]
+        parts.append(describe(path, command))
     parts += ["## Exit codes", _table(("code", "meaning"), EXIT_CODES.items())]
     parts += [
         "## Reason codes",
         ("A code never changes its meaning. `rag documents` shows it with a sentence about the "
         "very file."),
         "### Files that are not taken (status `refused`)",
-        _table(("code", "what to do"), _coded(SCAN_REASONS)),
+        _list((f"`{code}`", said) for code, said in sorted(SCAN_REASONS.items())),
         "### Documents that could not be parsed (status `failed`)",
-        _table(("code", "what to do"), _coded(dict(PARSE_REASONS))),
+        _list((f"`{code}`", said) for code, said in sorted(PARSE_REASONS.items())),
         "### Documents that are not published (status `withheld`, `pending`, `removed`)",
-        _table(("code", "status", "what to do"),
-               ((f"`{c}`", f"`{s}`", t) for c, (s, t) in sorted(PUBLICATION_REASONS.items()))),
+        _list((f"`{code}` ({status})", said)
+              for code, (status, said) in sorted(PUBLICATION_REASONS.items())),
         "### Rows of an audit",
-        _table(("code", "verdict", "meaning"),
-               ((f"`{c}`", v, t) for c, (v, t) in VERDICT_REASONS.items())),
+        _list((f"`{code}` ({verdict})", said)
+              for code, (verdict, said) in VERDICT_REASONS.items()),
         "## Settings",
         (
-            "A namespace's file `namespaces/NAME.yaml` stands over the workspace's `config.yaml`, "
-            "that over these defaults. An unknown key is an error that names the nearest valid one."
+            "Each key with its default. A namespace's file `namespaces/NAME.yaml` overrides the "
+            "workspace's `config.yaml`, which overrides these defaults. An unknown key is an error "
+            "that names the nearest valid one."
         ),
-        _table(("key", "default", "meaning"),
-               ((f"`{k}`", f"`{v}`" if v else "", _escaped(c)) for k, v, c in list_keys())),
+        _list((f"`{key}`" + (f" = `{value}`" if value else ""), said)
+              for key, value, said in list_keys()),
     ]  # fmt: skip
     return "\n\n".join(parts) + "\n"
 
 
-def _coded(reasons: dict[str, str]) -> Iterator[tuple[str, str]]:
-    return ((f"`{code}`", _escaped(text)) for code, text in sorted(reasons.items()))
+def _list(rows: Iterable[tuple[str, str]]) -> str:
+    return "\n".join(f"- {name} {_escaped(said)}" for name, said in rows)
 
 
 def _escaped(text: str) -> str:
-    return text.replace("|", "\\|").replace("<", "&lt;")
+    return text.replace("<", "&lt;")
 
 
 def _table(heads: tuple[str, ...], rows: object) -> str:
