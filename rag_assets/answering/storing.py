@@ -181,7 +181,7 @@ def replay_stored(path: Path) -> Replay:
     data = path.with_suffix(".json")
     if not data.is_file():
         raise UsageError(
-            f"{path}: no answer stands there ({data.name} is missing). Name one of outputs/, for "
+            f"{path}: there is no answer ({data.name} is missing). Name one of outputs/, for "
             "instance outputs/answer_v001.md."
         )
     loaded: Any = read_json(data, "answer")

@@ -190,8 +190,8 @@ _REST_UNREAD = (
     "yourself."
 )
 _LOST = (
-    "The quotation “{}” stands nowhere in the document. Quote what is printed, or take the "
-    "quotation marks away."
+    "The quotation “{}” is nowhere in the document. Quote what is printed, or remove the quotation "
+    "marks."
 )
 
 
@@ -248,8 +248,7 @@ def decide(
     if not case.claim:
         return _bare(
             case, scorer, subject, "MISSING", "no_claim",
-            "The anchor stands alone: there is no sentence that it could support. Put it behind "
-            "the sentence that it belongs to.",
+            "The citation has no sentence before it. Put it behind the sentence that it supports.",
         )  # fmt: skip
     if subject is None or judged is None:
         return _bare(

@@ -121,7 +121,7 @@ def _details(audit: CitationAudit) -> Iterator[str]:
     ]
     if not to_mend:
         return
-    yield "## To mend"
+    yield "## To fix"
     yield ""
     for row in to_mend:
         yield from _detail(row, unit_of(audit.draft_name))
@@ -341,7 +341,7 @@ def _claims_details(audit: ClaimAudit) -> Iterator[str]:
     to_mend = [row for row in audit.by_urgency if row.status != "SUPPORTED" or row.counterevidence]
     if not to_mend:
         return
-    yield "## To mend"
+    yield "## To fix"
     yield ""
     unit = unit_of(audit.draft_name)
     for row in to_mend:

@@ -628,7 +628,7 @@ def pack_files(path: Path) -> tuple[Path, Path]:
     data = path.with_suffix(".json")
     if not data.is_file():
         raise UsageError(
-            f"{path}: no evidence pack stands there ({data.name} is missing). Name one of "
+            f"{path}: there is no evidence pack ({data.name} is missing). Name one of "
             "outputs/, for instance outputs/evidence_pack_v001.md."
         )
     return data, path.with_suffix(".md")

@@ -287,7 +287,7 @@ def read_beat(workspace: Workspace) -> dict[str, Any] | None:
 
 DIED = (
     "the process that worked on it ended without a word (killed, or the machine went down). "
-    "`rag lab run {run} --again` begins it anew."
+    "`rag lab run {run} --again` starts it again."
 )
 
 

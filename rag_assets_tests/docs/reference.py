@@ -22,15 +22,15 @@ COMMON_OPTIONS = (
     ("--json", "Print JSON to standard output."),
     ("-n, --namespace NAME", "Only this namespace; may be repeated. Without it: all of them."),
     ("-n, --namespace NAME", "Search only this namespace; may be repeated."),
-    ("--as-of DATE", "The day on which wordings of laws have to hold; today without."),
-    ("--by NAME", "Who does it; your login name without."),
+    ("--as-of DATE", "Day for the wordings of laws; default: today."),
+    ("--by NAME", "Name that is recorded; default: your login name."),
     ("--full", "Print the whole file that is saved, as Markdown."),
 )
 
 EXIT_CODES = {
     0: "Done.",
     1: "A run or a check failed, something is stale (`rag status`) or wrong (`rag doctor`), or "
-    "the machine gave trouble.",
+    "the machine failed.",
     2: "Wrong usage, or a wrong key or value in a YAML file. The message names it.",
     3: "An input was refused: a draft cites a document that is unknown, ambiguous or not citable; "
     "a question has no text; nothing is published.",
@@ -43,7 +43,7 @@ SCAN_REASONS = {
     "not_a_file": "Neither a file nor a folder; remove it from raw/.",
     "size_limit": "Raise `parse.max_megabytes`, or split the file.",
     "sidecar_name": "Rename the sidecar; the message says how.",
-    "symlink_broken": "Mend the link or remove it.",
+    "symlink_broken": "Fix the link or remove it.",
     "symlink_folder": "Nothing to do: links to folders are not followed.",
     "symlink_outside": "Copy the file into raw/, or add its folder under `raw` in the namespace.",
     "unreadable_file": "Give this user permission to read the file, or check the disk.",
@@ -65,8 +65,8 @@ VERDICT_REASONS = {
     "supported": ("OK", "The best passage reaches the scorer's threshold."),
     "weakly_supported": ("WEAK", ("It reaches the lower threshold only: cite better, or say "
     "less.")),
-    "framed": ("WEAK", ("The source has these words and does not assert them: it asks, supposes or "
-    "denies them, or reports them of others. The reason shows the frame.")),
+    "framed": ("WEAK", ("The source has these words but does not assert them: it asks, supposes, "
+    "denies or reports them. The reason shows the frame.")),
     "judged_supported": ("OK", "A person has judged that the source supports the sentence."),
     "judged_unsupported": ("MISSING", "A person has judged that the source does not support it."),
     "judged_needs_work": ("WEAK", "A person has judged that the sentence needs work."),
@@ -79,20 +79,20 @@ VERDICT_REASONS = {
     "the sentence that repeals it.")),
     "misquoted": ("WEAK or MISSING", ("Words in quotation marks differ from the print; MISSING "
     "where a number, a negation or an exception does.")),
-    "quote_not_found": ("MISSING", "Words in quotation marks stand nowhere in the document."),
+    "quote_not_found": ("MISSING", "Words in quotation marks are nowhere in the document."),
     "facts_differ": ("WEAK", ("A number of the sentence is another one in the passages, and cannot "
     "be worked out of them.")),
-    "unread": ("WEAK", "The nearest passage was found, and nothing has read it: read it yourself."),
+    "unread": ("WEAK", "The nearest passage was found, but nothing has read it: read it yourself."),
     "contradicted": ("MISSING", "The source says otherwise."),
     "not_found": ("MISSING", "No passage reaches the lower threshold: cite the source that does."),
     "no_passages": ("MISSING", "The document has no text that could support anything."),
     "no_claim": ("MISSING", "There is no sentence before the anchor."),
-    "unknown_uid": ("ERROR", "No document has the uid, no law the name; the nearest is told."),
+    "unknown_uid": ("ERROR", "No document has the uid, no law the name; the nearest is shown."),
     "unknown_article": ("ERROR", ("The law has no such wording, article or clause, or it stands "
-    "below another chapter; the nearest is told.")),
+    "below another chapter; the nearest is shown.")),
     "removed": ("ERROR", "Its file is gone: put it back, or cite another document."),
     "ambiguous_uid": ("ERROR", "Several namespaces have it: write `{#namespace:doc_uid}`."),
-    "not_citable": ("ERROR", "The document does not lie where evidence lies."),
+    "not_citable": ("ERROR", "The file is not in a folder of evidence."),
     "withheld": ("ERROR", "The document is not published; `rag documents` says why."),
     "no_locator": ("ERROR", "The passage cannot be placed in the document: build again."),
 }  # fmt: skip
@@ -178,8 +178,10 @@ def make_reference() -> str:
             "Do not edit it."
         ),
         "## Commands",
-        "Every command takes `--workspace DIR` before its name: `rag --workspace DIR status`. "
-        "Options of several commands, not repeated below:",
+        (
+            "Every command takes `--workspace DIR` before its name: `rag --workspace DIR status`. "
+            "Options of several commands, not repeated below:"
+        ),
         "\n".join(f"- `{names}` {said}" for names, said in COMMON_OPTIONS),
     ]
     for path, command in list_commands():

@@ -376,11 +376,11 @@ class VerbatimJudge:
             if found is not None:
                 return CheckedStatement(
                     claim.number, claim.text, claim.citations, "supported",
-                    "It stands there word for word.", 1.0, _quote(alias, passage, *found.span()),
+                    "It is there word for word.", 1.0, _quote(alias, passage, *found.span()),
                 )  # fmt: skip
         return CheckedStatement(
             claim.number, claim.text, claim.citations, "not_found",
-            "It does not stand there word for word.", 0.0,
+            "It is not there word for word.", 0.0,
         )  # fmt: skip
 
 

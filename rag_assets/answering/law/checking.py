@@ -347,7 +347,7 @@ def _other_clause(
     if any(start < last and first < end for start, end in spans):
         return None
     shown = ", ".join(one.shown for one in own)
-    reason = f"What says so stands in another clause of the article than {shown}."
+    reason = f"The supporting words are in another clause of the article than {shown}."
     return _refused(statement, "wrong_clause", reason)
 
 

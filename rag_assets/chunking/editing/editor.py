@@ -190,7 +190,7 @@ class DraftEditor:
         piece = self._piece(chunk)
         index = self._edited.pieces.index(piece) + 1
         if index == len(self._edited.pieces):
-            raise UsageError("it is the last chunk; there is none to merge it with.")
+            raise UsageError("it is the last chunk and has no next one to merge with.")
         return self._do("merge_with_next", piece, reason, other=self._edited.pieces[index])
 
     def move_before(self, chunk: int | str, other: int | str, reason: str = "") -> ChunkDraft:

@@ -404,7 +404,7 @@ def hold_document(
     chunks = cut_contents(namespace, inventory, partition)
     if content not in chunks:
         raise UsageError(
-            f"'{doc_uid}' is not cut into chunks, or was parsed anew since; `rag documents` says "
+            f"'{doc_uid}' is not cut into chunks, or was parsed again since; `rag documents` says "
             "why, `rag ingest` cuts it."
         )
     version = hash_fields(content, chunks[content].fingerprint, chunks[content].digest)

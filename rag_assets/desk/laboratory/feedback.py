@@ -359,7 +359,7 @@ class Typed:
         """Return what is said.
 
         Raises:
-            UsageError: a number is none, a row has no product, or one stands twice.
+            UsageError: a number is none, a row has no product, or one occurs twice.
         """
         values: dict[str, float] = {}
         for place, row in enumerate(self.rows, start=1):
