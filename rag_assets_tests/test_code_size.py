@@ -5,13 +5,13 @@ import pytest
 from benchmarks.code_size import count_code_lines, measure
 
 LIMITS = {
-    "code lines": 77_800,
-    "modules": 621,
-    "functions": 6_410,
-    "packages": 39,
-    "lines of tests": 70_500,
+    "code lines": 73_600,
+    "modules": 393,
+    "functions": 6_100,
+    "packages": 22,
+    "lines of tests": 70_200,
     "code lines of benchmarks": 6_000,
-    "words of docs": 46_250,
+    "words of docs": 35_000,
 }
 # A limit follows what has become smaller: it may be so much above it.
 _SLACK = 1.03

@@ -27,8 +27,8 @@ config_option = click.option(
 
 cache_option = click.option(
     "--cache", "cache", type=OutputPath(is_folder=True), metavar="FOLDER",
-    help="Keep built workspaces and vectors here; else in RAG_EVALUATION_CACHE, else in the "
-    "user's cache folder.",
+    help="Keep built workspaces and vectors here; default: RAG_EVALUATION_CACHE or the user's "
+    "cache.",
 )  # fmt: skip
 no_cache_option = click.option(
     "--no-cache", "is_forgotten", is_flag=True,

@@ -57,9 +57,8 @@ def lab_init() -> None:
 
 @click.command(
     "request",
-    help="Ask for recipes. TEXT says what is wanted, in your words; it is put into the queue, and "
-    "`rag lab run` works on it. Runs of one request have the same input: they differ by what the "
-    "model samples alone.",
+    help="Queue a request for recipes, in your words; `rag lab run` works on it. Runs of one "
+    "request differ only by what the model samples.",
 )
 @click.argument("text")
 @click.option("-n", "--runs", "n", type=click.IntRange(1, 5), default=1, show_default=True,

@@ -55,8 +55,8 @@ namespace_option = click.option(
 )  # fmt: skip
 draft_namespace_option = click.option(
     "--namespace", "-n", "names", multiple=True, metavar="NAME",
-    help="Only this namespace, for what is cited and what is searched; may be repeated. Without "
-    "it: those that the front matter of the draft names, else all.",
+    help="Only this namespace; may be repeated. Without it: those of the draft's front matter, "
+    "else all.",
 )  # fmt: skip
 
 

@@ -241,9 +241,8 @@ _SHOWN = 10
 
 @law.command(
     "check",
-    help="Say what to look at among laws: empty files, equal texts, superseded wordings, files "
-    "without articles, numbers that are missing or out of order, titles that are none. Proposes, "
-    "and changes nothing.",
+    help="List what looks wrong among laws: empty files, equal texts, superseded wordings, files "
+    "without articles, missing or unordered numbers, wrong titles. Changes nothing.",
 )
 @namespace_option
 @click.option(
