@@ -379,7 +379,7 @@ def _changed(
 ) -> Iterator[str]:
     """Yield what has become of the documents that an answer cites; nothing of those as they were.
 
-    Read are those of namespaces that were published anew.
+    Read are those of namespaces that were published again.
     """
     by_namespace: dict[str, list[CitedSource]] = {}
     for source in record.sources:

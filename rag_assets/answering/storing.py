@@ -32,7 +32,7 @@ STEM = "answer"
 
 @dataclass(frozen=True, slots=True)
 class AnswerOutcome:
-    """An answer and where it lies. `is_new` is False where the same one stood there already.
+    """An answer and its path. `is_new` is False where the same one stood there already.
 
     Args:
         key: partition of the question's file; empty of one that was typed.

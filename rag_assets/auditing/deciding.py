@@ -172,9 +172,9 @@ _ELSEWHERE = (
 )
 _NEAREST_ELSEWHERE = "What comes nearest is on {found}, not where the citation says ({named}). "
 _OTHER_ARTICLE = "Supported by {found}, but the citation says {named}. Correct the article. "
-_UNMENTIONED = "The passage does not speak of {}: whether it is said there, look up yourself. "
+_UNMENTIONED = "The passage does not speak of {}: check there yourself. "
 _NEAREST_IN_ARTICLE = "What comes nearest is {found}, not {named}, which the citation says. "
-_OTHER_LEAD = "What it says stands below “{}”, not below “{}”. Correct it."
+_OTHER_LEAD = "What it says is below “{}”, not below “{}”. Correct it."
 _DROPPED = "It leaves out what limits the article: “{}” Say so, or quote the whole sentence."
 _RETRACTED = "The source says it, but it is marked as retracted."
 # What `cut_to_article` leaves of the items between a list's first words and the one that is cited.

@@ -152,7 +152,7 @@ def answer_file(workspace: "Workspace", saved: "SavedQuestion") -> "AnswerOutcom
 def print_answer(
     outcome: "AnswerOutcome", *, shows_route: bool, is_full: bool, as_json: bool
 ) -> None:
-    """Print an answer, and where it lies."""
+    """Print an answer, and its path."""
     from rag_assets.answering import answer_to_json
 
     if shows_route and not as_json:

@@ -152,7 +152,7 @@ def read_retrieval_set(folder: Path, limit: int | None = None) -> RetrievalSet:
     unknown_queries = judgements.keys() - {query.id for query in queries}
     asked = tuple(query for query in queries if query.id in judgements)
     if not asked:
-        named = f" (they name {min(unknown_queries)!r}, which is none)"
+        named = f" (they name {min(unknown_queries)!r}, which does not exist)"
         raise UsageError(
             f"{folder / JUDGEMENTS}: no query of {QUERIES} has a relevant document"
             f"{named if unknown_queries else ''}."

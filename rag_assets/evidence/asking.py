@@ -262,7 +262,7 @@ def _mapping(value: object) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class AskOutcome:
-    """A pack and where it lies. `is_new` is False where the same pack stood there already.
+    """A pack and its path. `is_new` is False where the same pack stood there already.
 
     Args:
         html: its page with pictures, None where nobody asked for it.
@@ -306,7 +306,7 @@ def ask(
     Raises:
         UsageError: no text, an unknown namespace, or evidence that must not be cited.
         PublicationError: none of the namespaces has a publication.
-        DamagedFileError: a quote is not what stands in its source; a stored pack was changed.
+        DamagedFileError: a quote differs from its source; a stored pack was changed.
     """
     from rag_assets.retrieval import workspace_of
 

@@ -206,7 +206,7 @@ def registered_recipes() -> list[dict[str, str]]:
 def carried_recipes() -> list[dict[str, str]]:
     """Return `registered_recipes` for a process that may never read with any of them.
 
-    Of a parser that no other process can make the sentence that says so stands in the place of the
+    Of a parser that no other process can make the sentence that says so stands instead of the
     recipe, as `refused`: `import_registered` raises it there.
     """
     carried = []

@@ -51,7 +51,7 @@ _MAKERS = ("run_id", "code_version", "config_hash", "tool_version")
 
 @dataclass(frozen=True, slots=True)
 class BuildManifest:
-    """The manifest of one publication and where it lies. `is_new` False: it stood there."""
+    """The manifest of one publication and its path. `is_new` False: it stood there."""
 
     build_id: str
     path: Path

@@ -236,7 +236,7 @@ def check_sentences(
             reason = "It cites nothing, so that nobody can look it up."
             refused[number] = CheckedStatement(number, text, cited, "no_citation", reason)
         elif unknown:
-            reason = f"It cites {', '.join(unknown)}, which is none of the passages found."
+            reason = f"It cites {', '.join(unknown)}, which is not among the passages found."
             refused[number] = CheckedStatement(number, text, cited, "unknown_alias", reason)
         elif credited := () if is_quoted else unknown_credits(text, found):
             reason = f"It credits {', '.join(credited)}, whom the passages cited do not name."
