@@ -170,7 +170,7 @@ def _moved(namespace: Namespace, now: Inventory) -> dict[str, str]:
         if held.doc_uid is None or living is None or is_citable(living, living.sidecar):
             continue
         barred = next((one.source_uri for one in living.sources if not one.citable), None)
-        why = f"it stands in {barred} now" if barred else "its sidecar says so now"
+        why = f"it is in {barred} now" if barred else "its sidecar says so now"
         found[held.doc_uid] = f"`{held.doc_uid}` must not be cited: {why}"
     return found
 

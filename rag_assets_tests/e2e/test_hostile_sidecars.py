@@ -94,7 +94,7 @@ def test_the_sound_namespace_is_built_and_each_bad_one_is_named(world: Workspace
     assert not json.loads((world.root / "ingest.json").read_text("utf-8"))["thesis"]["success"]
     whole_publication(world.namespace("thesis"))
     told = (world.root / "ingest.txt").read_text("utf-8")
-    assert f"{world.namespace_file('brackets')}, line 1: lists and mappings stand more" in told
+    assert f"{world.namespace_file('brackets')}, line 1: lists and mappings are nested more" in told
     assert f"{world.namespace_file('day')}, line 2: 'chunk': not a day or time" in told
     assert "Traceback" not in told
 

@@ -69,7 +69,7 @@ def test_places_of_a_namespace_replace_the_default_ones(workspace: Workspace) ->
         ("embed: {models: [{kind: hashing, modl: a}]}\n", ["'embed.models.0.modl'", "'model'"]),
         (
             "embed: {models: [{kind: hashing}, {kind: hashing, dimension: 8}]}\n",
-            ["'embed.models'", "a name of its own", "got 'hashing'"],
+            ["'embed.models'", "a different name", "got 'hashing'"],
         ),
         (
             "places: {evidence: {source_typ: evidence, citable: true}}\n",
