@@ -347,24 +347,8 @@ def _report(
             ReportTable(
                 "Choices", ("OK from", "of the supported OK", "of the unsupported OK"), choices
             ),
-            _by(scored, "language", lambda row: row.group),
-            _by(scored, "kind", lambda row: row.kind or "-"),
         ),
     )
-
-
-def _by(
-    scored: Sequence[tuple[DraftRow, LabelledScore]], head: str, name: Callable[[DraftRow], str]
-) -> ReportTable:
-    """Return AUC and mean probability by a property of the rows, before the curve."""
-    groups: dict[str, list[LabelledScore]] = {}
-    for row, score in scored:
-        groups.setdefault(name(row), []).append(score)
-    rows = tuple(
-        (group, len(of), auc(of), sum(each.probability for each in of) / len(of))
-        for group, of in sorted(groups.items())
-    )
-    return ReportTable(f"By {head}", (head, "rows", "AUC", "mean score"), rows)
 
 
 def main() -> None:

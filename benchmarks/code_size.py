@@ -48,9 +48,7 @@ def measure() -> dict[str, int]:
         "functions": sum(functions for _, functions in counts),
         "packages": sum(1 for _ in (ROOT / "rag_assets").glob("*/__init__.py")),
         "lines of tests": sum(len(source.splitlines()) for source in tests),
-        "code lines of benchmarks": sum(
-            count_code(source)[0] for source in _sources(ROOT / "benchmarks")
-        ),
+        "code lines of benchmarks": sum(count_code(s)[0] for s in _sources(ROOT / "benchmarks")),
         "words of docs": sum(len(page.split()) for page in pages),
     }
 
@@ -66,9 +64,8 @@ def main() -> None:
         print(f"{count:>8,}  {name}")
     if "--packages" in sys.argv[1:]:
         for init in sorted((ROOT / "rag_assets").glob("*/__init__.py")):
-            sources = _sources(init.parent)
-            lines = sum(count_code(source)[0] for source in sources)
-            print(f"{lines:>8,}  {init.parent.name} ({len(sources)})")
+            counts = [count_code(source)[0] for source in _sources(init.parent)]
+            print(f"{sum(counts):>8,}  {init.parent.name} ({len(counts)})")
 
 
 if __name__ == "__main__":

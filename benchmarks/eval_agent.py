@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     short_help="What the agent of `rag ask` finds and cites, beside one search.",
     help="Build a library of each set in PATH, ask its questions once and by the agent of `rag "
     "ask`, and print what each finds, with 95 % intervals and paired differences: of papers "
-    "(papers.jsonl, evidence by paragraph) nDCG@10 and R@5, beside the track of one paper; of a "
+    "(papers.jsonl, evidence by paragraph) nDCG@10 and R@5; of a "
     "BEIR set whose questions need several documents how often all of them stand in the first "
     "ten. Beside them steps, seconds, and citations that are looked up, not judged: whether the "
     "words stand at the cited place, and whether that is evidence. Rules search and answer; with "

@@ -18,7 +18,7 @@ from rag_assets.evaluation import EvaluationReport
     help="Judge the sentences in FILES and compare with their labels, at the shipped threshold. "
     "Of drafts with known truth (one JSON object a line: id, paper, language, sentence, label, "
     "kind, evidence) the audit itself judges each against the source that it cites: tables by "
-    "language and kind of error, and of thresholds on folds by source. Of claims with their "
+    "language and kind of error. Of claims with their "
     "evidence (claim, evidence, label) the scorer alone does. What was judged is kept: a run that "
     "was stopped goes on.",
 )
@@ -28,16 +28,12 @@ from rag_assets.evaluation import EvaluationReport
 )  # fmt: skip
 @click.option(
     "--scorer", type=click.Choice(["auto", "reader", "facts", "similarity", "llm"]),
-    help="In the place of verify.scorer.",
+    help="Overrides verify.scorer.",
 )  # fmt: skip
 @click.option(
     "--sources", multiple=True, metavar="PLACE", type=click.Path(exists=True, path_type=Path),
     help="A folder, or an archive (tar), with the sources of drafts; may be repeated. Else those "
     "beside FILE.",
-)  # fmt: skip
-@click.option(
-    "--alone", is_flag=True,
-    help="Leave out what stands beside drafts: similarity, and the sentence alone.",
 )  # fmt: skip
 @out_option
 @config_option
@@ -53,7 +49,7 @@ from rag_assets.evaluation import EvaluationReport
     "user's cache folder.",
 )  # fmt: skip
 def eval_claims(
-    files: tuple[Path, ...], scorer: str | None, sources: tuple[Path, ...], alone: bool,
+    files: tuple[Path, ...], scorer: str | None, sources: tuple[Path, ...],
     out: Path | None, config: Path | None, limit: int | None, cache: Path | None,
 ) -> None:  # fmt: skip
     """Print the figures of drafts and, as further tables, of claims with their evidence."""
@@ -74,7 +70,7 @@ def eval_claims(
             reports.append(
                 evaluate_drafts(
                     drafts, settings, name, sources=sources, limit=limit,
-                    cache=(cache or default_cache()).absolute() / "drafts", beside=not alone,
+                    cache=(cache or default_cache()).absolute() / "drafts",
                     on_progress=progress,
                 )
             )  # fmt: skip

@@ -1,7 +1,6 @@
 """Write the tables of docs/evaluation.md from the JSON that the evaluations have written.
 
-    python -m benchmarks.headings FILE.jsonl... --compare pymupdf4llm=READINGS.jsonl
-        --json headings.json
+    python -m benchmarks.headings FILE.jsonl... --json headings.json
     python -m benchmarks.survival DIR --json survival.json
     python -m benchmarks.chunking DIR --json chunking.json
     rag eval retrieval DIR --json retrieval.json
@@ -51,12 +50,7 @@ def origin(written: Mapping[str, Any]) -> str:
 
 
 def headings(written: Mapping[str, Any]) -> Iterator[str]:
-    rows = {"rag-assets": written, **written["baselines"]}
-    yield table(("all", *HEADINGS.values()), rows, HEADINGS)
-    for name, compared in written["compared"].items():
-        narrowed = {key: each for key, each in compared.items() if key != "documents"}
-        title = f"the {len(compared['documents'])} that {name} has read"
-        yield table((title, *HEADINGS.values()), narrowed, HEADINGS)
+    yield table(("all", *HEADINGS.values()), {"rag-assets": written}, HEADINGS)
 
 
 def survival(written: Mapping[str, Any]) -> Iterator[str]:

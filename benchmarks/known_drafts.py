@@ -3,39 +3,20 @@
 import json
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchmarks.evaluating import drafts as drafts_rows
-from benchmarks.evaluating.drafts import FOUND, GROUPS, bare, read_sources, sources_beside
-from rag_assets.auditing import Passage
+from benchmarks.evaluating.drafts import read_sources, sources_beside
+from rag_assets.auditing import CitedDocument
 from rag_assets.workspace import shipped_settings
 
-__all__ = [
-    "FOUND",
-    "GROUPS",
-    "Cited",
-    "bare",
-    "group_of",
-    "is_located",
-    "read_documents",
-    "read_rows",
-    "shared_data",
-]
+CACHE = Path("~/.cache/rag-assets-benchmarks/drafts").expanduser()
+"""Where parses are kept."""
 
 
 def shared_data() -> Path:
     """Return the folder of RAG_SHARED_DATA."""
     return Path(os.environ.get("RAG_SHARED_DATA", "../shared/data"))
-
-
-@dataclass(frozen=True)
-class Cited:
-    """A cited document: its title and those of its passages that can support something."""
-
-    title: str | None
-    passages: Sequence[Passage]
 
 
 def _file(name: str) -> Path:
@@ -48,19 +29,7 @@ def read_rows(name: str) -> list[dict[str, Any]]:
     return [row for row in rows if row["evidence"]]
 
 
-def group_of(row: dict[str, Any]) -> str:
-    """Return the group that the figures are given for."""
-    return drafts_rows.group_of(row["paper"], row["language"])
-
-
-def is_located(row: dict[str, Any], shown: str) -> bool:
-    """Say whether all quotations that decide a row stand in what is shown."""
-    return drafts_rows.is_located(row["evidence"], shown)
-
-
-def read_documents(rows: Sequence[dict[str, Any]], cache: Path) -> dict[str, Cited]:
+def read_documents(rows: Sequence[dict[str, Any]], cache: Path) -> dict[str, CitedDocument]:
     """Return the cited documents by their names in rows; what was read is kept in `cache`."""
-    found = read_sources(
-        (row["paper"] for row in rows), sources_beside(_file("dev")), shipped_settings(), cache
-    )
-    return {name: Cited(one.title, one.passages) for name, one in found.items()}
+    names = (row["paper"] for row in rows)
+    return read_sources(names, sources_beside(_file("dev")), shipped_settings(), cache)

@@ -1,4 +1,4 @@
-"""Folders of raw files become evidence that can be trusted.
+"""Turn folders of documents into a searchable library with exact citations.
 
 The command line is `rag`; the assets stand in `rag_assets.definitions`. From Python::
 

@@ -209,5 +209,5 @@ def defs() -> dg.Definitions:
     require_own_environment(Path.cwd())
     workspace = Workspace.find()
     for trouble in workspace.sound_namespaces()[1]:
-        _log.error("left out of the code location until it is mended: %s", trouble)
+        _log.error("left out of the code location until it is fixed: %s", trouble)
     return build_definitions(workspace)

@@ -9,9 +9,9 @@ LIMITS = {
     "modules": 393,
     "functions": 6_100,
     "packages": 22,
-    "lines of tests": 70_500,
-    "code lines of benchmarks": 9_500,
-    "words of docs": 43_000,
+    "lines of tests": 70_200,
+    "code lines of benchmarks": 6_000,
+    "words of docs": 35_000,
 }
 # A limit follows what has become smaller: it may be so much above it.
 _SLACK = 1.03

@@ -18,7 +18,6 @@ from pathlib import Path
 from benchmarks.attacks.attack import Attack, NotTriedError, make_library
 from benchmarks.attacks.doors import doors
 from benchmarks.attacks.files import contents, sidecars
-from benchmarks.attacks.frames import frames
 from benchmarks.attacks.injections import injections
 from benchmarks.attacks.kills import kills
 from benchmarks.attacks.lies import lies
@@ -32,14 +31,12 @@ KINDS = {
     "contents": contents,
     "sidecars": sidecars,
     "injections": injections,
-    "frames": frames,
     "doors": doors,
     "lies": lies,
 }
 # A look at each kind; `--count` says more.
 USUAL = {
     "kills": 3, "machine": 3, "processes": 1, "contents": 4, "sidecars": 4, "injections": 1,
-    "frames": 4,
     "doors": 3, "lies": 21,
 }  # fmt: skip
 

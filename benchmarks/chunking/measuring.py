@@ -14,7 +14,7 @@ from benchmarks.chunking.questions import (
 )
 from benchmarks.chunking.report import FOUND, OWN, TOP_K, report_chunking
 from benchmarks.chunking.spans import Recovered, intersection, score_spans, touching
-from benchmarks.chunking.splitters import split_fixed, split_recursively, split_words
+from benchmarks.chunking.splitters import split_recursively
 from benchmarks.chunking.vectors import VectorCache, name_progress
 from rag_assets.chunking import chunk_document, model_input
 from rag_assets.embedding import (
@@ -43,9 +43,7 @@ from rag_assets.model import Chunk, ParsedDocument, Progress
 from rag_assets.parsing import ParseHints, parse_document
 from rag_assets.workspace import Settings
 
-_BASELINE_SIZE = 200  # tokens or words: what most comparisons take, and our own target
-
-FIXED, RECURSIVE, WINDOWS = "fixed", "recursive", "windows"
+_BASELINE_SIZE = 200  # tokens: what most comparisons take, and our own target
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,9 +100,8 @@ def evaluate_chunking(
 
     Each corpus gets a search table of its own, and a question is put to that of its corpus with
     the product's search: `recall` and the like are by the configured method, those of every
-    method stand beside. Baselines stand in the same run, over the same clean text, with the same
-    embedders and search: runs of 200 tokens, the recursive splitter at 200 tokens, windows of 200
-    words.
+    method stand beside. The baseline, the recursive splitter at 200 tokens, runs over
+    the same clean text with the same embedders and search.
 
     Args:
         folder: holds `corpora/<name>.md` and `questions.jsonl`, see `PassageSet`.
@@ -124,20 +121,12 @@ def evaluate_chunking(
     chunk_seconds = time.process_time() - started
     ways: dict[str, dict[str, _Splitting]] = {
         OWN: own,
-        f"{FIXED} {_BASELINE_SIZE} tokens": {
-            corpus.name: _cut(corpus, split_fixed(corpus.token_spans, _BASELINE_SIZE), tokenizer)
-            for corpus in corpora
-        },
-        f"{RECURSIVE} {_BASELINE_SIZE} tokens": {
+        f"recursive {_BASELINE_SIZE} tokens": {
             corpus.name: _cut(
                 corpus,
                 split_recursively(corpus.text, corpus.token_spans, _BASELINE_SIZE),
                 tokenizer,
             )
-            for corpus in corpora
-        },
-        f"{WINDOWS} {_BASELINE_SIZE} words": {
-            corpus.name: _cut(corpus, split_words(corpus.text, _BASELINE_SIZE), tokenizer)
             for corpus in corpora
         },
     }

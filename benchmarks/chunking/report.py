@@ -56,18 +56,6 @@ def report_chunking(
              "max", "mean", "std"),
             tuple((name, *(each[key] for key in cut)) for name, each in figures.items()),
         ),
-        *(
-            ReportTable(
-                f"In {corpus}: recall by searcher; {method} search",
-                ("chunks by", *METHODS, "precision", "iou", "hit_iou"),
-                tuple(
-                    (name, *(of[corpus][key]
-                             for key in (*recalls, "precision", "iou", "hit_iou")))
-                    for name, of in by_corpus.items()
-                ),
-            )
-            for corpus in by_corpus[OWN]
-        ),
     ]  # fmt: skip
     details: dict[str, Any] = {
         "top_k": TOP_K,

@@ -1,9 +1,5 @@
-"""The splitters that everybody starts with, as baselines: fixed size, recursive, word windows.
+"""The recursive splitter that everybody starts with, as baseline; it returns spans of the text."""
 
-Each gives spans of the text, so that they are scored as our chunks are.
-"""
-
-import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 
@@ -11,19 +7,6 @@ from rag_assets.evaluation.knowledge_evaluator import Span
 
 # Defaults of LangChain's RecursiveCharacterTextSplitter; the empty one cuts between characters.
 _SEPARATORS = ("\n\n", "\n", " ", "")
-
-
-def split_fixed(token_spans: Sequence[Span], size: int) -> list[Span]:
-    """Return runs of `size` tokens, whatever they cut.
-
-    Args:
-        token_spans: of the whole text, in order.
-        size: tokens a chunk.
-    """
-    return [
-        (token_spans[first][0], token_spans[min(first + size, len(token_spans)) - 1][1])
-        for first in range(0, len(token_spans), size)
-    ]
 
 
 def split_recursively(text: str, token_spans: Sequence[Span], size: int) -> list[Span]:
@@ -61,12 +44,6 @@ def split_recursively(text: str, token_spans: Sequence[Span], size: int) -> list
 
     spans = (_trimmed(text, *span) for span in divide(0, len(text), _SEPARATORS))
     return [span for span in spans if span is not None]
-
-
-def split_words(text: str, size: int) -> list[Span]:
-    """Return windows of `size` words, words being what white space parts."""
-    words = [match.span() for match in re.finditer(r"\S+", text)]
-    return split_fixed(words, size)
 
 
 def _pieces(text: str, start: int, end: int, separator: str) -> Iterator[Span]:

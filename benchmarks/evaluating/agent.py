@@ -1,7 +1,7 @@
 """What looking again brings, on papers and on questions of several hops.
 
-Papers with annotated evidence (QASPER): one search within the paper, the track of one paper, and
-the agent. Sets whose questions need several paragraphs (HotpotQA, MuSiQue): one search, and the
+Papers with annotated evidence (QASPER): one search within the paper, and the
+agent. Sets whose questions need several paragraphs (HotpotQA, MuSiQue): one search, and the
 agent's searches together. Citations are looked up, not judged: whether the words stand at the
 place that is cited, and whether that place is annotated as evidence.
 """
@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Protocol
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -166,22 +166,8 @@ def _one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-class Placed(Protocol):
-    """What stands somewhere in a document's clean text."""
-
-    @property
-    def char_start(self) -> int:
-        """Where it begins; half-open."""
-        ...
-
-    @property
-    def char_end(self) -> int:
-        """Where it ends."""
-        ...
-
-
 def rank_paragraphs(
-    hits: Iterable[Placed], paragraphs: Sequence[Span], question: str, text: str
+    hits: Iterable[Any], paragraphs: Sequence[Span], question: str, text: str
 ) -> list[int]:
     """Return paragraphs by their best chunk, best first: numbers in order of the document.
 
@@ -190,7 +176,7 @@ def rank_paragraphs(
     which the chunk holds most.
 
     Args:
-        hits: chunks of the paragraphs' document, best first.
+        hits: chunks of the paragraphs' document with char_start and char_end, best first.
         paragraphs: spans in the document's clean text.
         text: the document's clean text.
     """
@@ -208,7 +194,7 @@ def rank_paragraphs(
 
 
 def score_paragraphs(
-    written: WrittenPaper, question: AnnotatedQuestion, hits: Iterable[Placed]
+    written: WrittenPaper, question: AnnotatedQuestion, hits: Iterable[Any]
 ) -> dict[str, float]:
     """Return nDCG@10, R@5 and MRR@10 of a search; equal paragraphs are one, at the first place.
 
@@ -323,7 +309,7 @@ def fuse_passages(answer: Answer) -> tuple[Passage, ...]:
     return tuple(found[alias] for alias in sorted(found, key=lambda one: -score[one]))
 
 
-SINGLE, TRACK, AGENT = "one search", "track of one paper", "agent"
+SINGLE, AGENT = "one search", "agent"
 _DEPTH = 10
 _SHOWN = {"ndcg_at_10": "nDCG@10", "recall_at_5": "R@5", "all_at_10": "all in 10",
           "recall_at_10": "R@10"}  # fmt: skip
@@ -452,8 +438,7 @@ def _ask_paper(
     outcome: _Outcome,
 ) -> None:
     from rag_assets.retrieval import SearchFilters
-    from rag_assets.retrieval.papers import route_question, search_by_section
-    from rag_assets.retrieval.section_hints import neighbouring_sections
+    from rag_assets.retrieval.papers import route_question
 
     retriever, text = asker.retriever, question.question
     filters = SearchFilters(citable_only=True)
@@ -461,11 +446,6 @@ def _ask_paper(
     whole = retriever.retrieve(text, filters=filters, document_ids=(uid,), top_k=most)
     outcome.add(SINGLE, score_paragraphs(written, question, whole.hits))
     route = route_question(text)
-    routed = search_by_section(
-        retriever, text, (uid,), neighbouring_sections(route.target_section_category), most,
-        filters=filters, favoured=route.target_section_category, asked=whole.query,
-    )  # fmt: skip
-    outcome.add(TRACK, score_paragraphs(written, question, routed.hits))
     run = asker.run(PaperQuestion(text, route, uid))
     own = [passage for passage in run.passages if passage.doc_uid == uid]
     outcome.add(AGENT, score_paragraphs(written, question, own))

@@ -17,7 +17,13 @@ from rag_assets.embedding import (
     load_tokenizer,
     model_fingerprint,
 )
-from rag_assets.evaluation.report import EvaluationReport, Figure, ReportTable, settings_digest
+from rag_assets.evaluation.report import (
+    EvaluationReport,
+    Figure,
+    ReportTable,
+    settings_digest,
+    share,
+)
 from rag_assets.evaluation.sets import read_rows
 from rag_assets.judging import Judgement, PassageText, Scorer, load_scorer
 from rag_assets.model import Progress, count_han
@@ -104,29 +110,18 @@ _HAN_CHARACTERS = 350
 _MOST_PASSAGES = 10  # verify.k of spec 000; the rest of longer evidence joins the last
 
 
-class _Line(BaseModel):
+class ClaimRow(BaseModel):
+    """A claim with its evidence, as published."""
+
     model_config = ConfigDict(extra="ignore", frozen=True)
 
     claim: str = Field(min_length=1)
-    evidence: Annotated[list[str], Field(min_length=1)]
+    evidence: Annotated[tuple[str, ...], Field(min_length=1)]
     label: str = Field(min_length=1)
     id: str = ""
     set: str = ""
     source_doc: str = ""
     language: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class ClaimRow:
-    """A claim with its evidence, as published."""
-
-    id: str
-    set: str
-    claim: str
-    evidence: tuple[str, ...]
-    label: str
-    source_doc: str
-    language: str
 
     @property
     def is_supported(self) -> bool:
@@ -142,13 +137,15 @@ def read_claims(file: Path) -> list[ClaimRow]:
     """
     form = "a row has claim (text), evidence (a list of texts) and label"
     return [
-        ClaimRow(
-            found.id or f"{file.stem}-{number}", found.set or file.stem, found.claim,
-            tuple(found.evidence), found.label, found.source_doc or f"line {number}",
-            found.language,
+        row.model_copy(
+            update={
+                "id": row.id or f"{file.stem}-{number}",
+                "set": row.set or file.stem,
+                "source_doc": row.source_doc or f"line {number}",
+            }
         )
-        for number, found in read_rows(file, _Line.model_validate, form)
-    ]  # fmt: skip
+        for number, row in read_rows(file, ClaimRow.model_validate, form)
+    ]
 
 
 def evidence_passages(evidence: Sequence[str]) -> tuple[PassageText, ...]:
@@ -284,7 +281,10 @@ def figures(outcomes: Sequence[Outcome]) -> dict[str, Figure]:
     other = _class(len(right), len(missed), len(false))
     return {
         "macro_f1": (supported[2] + other[2]) / 2,
-        "auc": _auc(outcomes),
+        "auc": auc(
+            [o.judgement.score for o in outcomes if o.row.is_supported],
+            [o.judgement.score for o in outcomes if not o.row.is_supported],
+        ),
         "precision_support": supported[0],
         "recall_support": supported[1],
         "precision_other": other[0],
@@ -301,20 +301,10 @@ def _class(right: int, false: int, missed: int) -> tuple[float | None, float | N
     return precision, recall, 2 * right / max(1, 2 * right + false + missed)
 
 
-def _auc(outcomes: Sequence[Outcome]) -> float | None:
-    """Return the share of pairs of a supported and another row in which the first scores higher."""
-    ordered = sorted(outcomes, key=lambda o: o.judgement.score)
-    ranks: dict[float, tuple[int, int]] = {}
-    for place, outcome in enumerate(ordered, 1):
-        first, _ = ranks.get(outcome.judgement.score, (place, place))
-        ranks[outcome.judgement.score] = (first, place)
-    positive = [o for o in outcomes if o.row.is_supported]
-    others = len(outcomes) - len(positive)
-    if not positive or not others:
-        return None
-    # Mann and Whitney's U; equal scores share their mean rank.
-    total = sum(sum(ranks[o.judgement.score]) / 2 for o in positive)
-    return (total - len(positive) * (len(positive) + 1) / 2) / (len(positive) * others)
+def auc(higher: Sequence[float], lower: Sequence[float]) -> float | None:
+    """Return the share of pairs in which the first scores higher; equal scores count half."""
+    pairs = [(a > b) + 0.5 * (a == b) for a in higher for b in lower]
+    return share(sum(pairs), len(pairs))
 
 
 def calibration_error(outcomes: Sequence[Outcome]) -> float | None:

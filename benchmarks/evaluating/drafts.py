@@ -1,12 +1,11 @@
 """How well an audit judges drafts with known truth, through the audit itself."""
 
 import json
-import math
 import re
 import tarfile
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from hashlib import sha256
@@ -17,7 +16,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 from rapidfuzz import fuzz
 
-from benchmarks.evaluating.claims import FirstModel, draw, open_scorer, with_scorer
+from benchmarks.evaluating.claims import FirstModel, auc, draw, open_scorer, with_scorer
 from rag_assets.auditing import (
     Citation,
     CitationVerdict,
@@ -49,7 +48,6 @@ from rag_assets.parsing import (
     parse_fingerprint,
     request_fingerprint,
 )
-from rag_assets.publishing.content_words import content_units
 from rag_assets.retrieval import NOT_EVIDENCE
 from rag_assets.retrieval.statutes import UnknownLawError
 from rag_assets.storage import LocalStore, write_bytes
@@ -291,10 +289,6 @@ class DraftLibrary:
         return ()
 
 
-# Sources are dealt out in turn, in the order of their names; no source is divided.
-FOLDS = 5
-# Shares of the supported sentences that one may want to be OK.
-WANTED = (0.1, 0.2, 0.3, 0.35, 0.4, 0.5, 0.6, 0.7)
 _ALL = ("all", *GROUPS)
 
 
@@ -360,12 +354,6 @@ def ok_share(judged: Sequence[Judged]) -> float | None:
     return share(sum(one.is_ok for one in judged), len(judged))
 
 
-def auc(higher: Sequence[float], lower: Sequence[float]) -> float | None:
-    """Return the share of pairs in which the first scores higher; equal scores count half."""
-    pairs = [(a > b) + 0.5 * (a == b) for a in higher for b in lower]
-    return share(sum(pairs), len(pairs))
-
-
 def group_table(judged: Sequence[Judged]) -> ReportTable:
     """Return the figures by language of sentence and source."""
     found = figures(judged)
@@ -395,88 +383,8 @@ def kind_table(judged: Sequence[Judged]) -> ReportTable:
         opposed = sum(one.is_opposed for one in of)
         counts = [statuses[status] for status in ("OK", "WEAK", "MISSING")]
         rows.append((label, kind, len(of), *counts, opposed, mean))
-    heads = ("label", "kind", "rows", "OK", "WEAK", "MISSING", "told against", "mean score")
+    heads = ("label", "kind", "rows", "OK", "WEAK", "MISSING", "says otherwise", "mean score")
     return ReportTable("By kind", heads, tuple(rows))
-
-
-def choice_table(judged: Sequence[Judged]) -> ReportTable:
-    """Return what thresholds give that are chosen for a share of the supported sentences.
-
-    Each is chosen on the other folds and counted on the sources that it has not seen.
-    """
-    fold = folds_of([one.row for one in judged])
-    rows: list[tuple[Figure, ...]] = []
-    for wanted in WANTED:
-        chosen, passed = [], Counter[str]()
-        for number in range(FOLDS):
-            seen = [one for one in judged if fold[one.row.paper] != number]
-            threshold = _threshold(seen, wanted)
-            if threshold is None:
-                continue
-            chosen.append(threshold)
-            passed.update(
-                one.row.label
-                for one in judged
-                if fold[one.row.paper] == number and one.score >= threshold
-            )
-        if chosen:
-            shares = [share(passed[label], len(_labelled(judged, label))) for label in _LABELS]
-            rows.append((wanted, min(chosen), max(chosen), *shares))
-    heads = (
-        "wanted of supported", "from, least", "from, most", "OK of supported", "OK of partly",
-        "OK of not",
-    )  # fmt: skip
-    title = f"Where OK could begin, chosen on {FOLDS - 1} of {FOLDS} folds of sources"
-    return ReportTable(title, heads, tuple(rows))
-
-
-def _threshold(judged: Sequence[Judged], wanted: float) -> float | None:
-    """Return the highest score from which at least a share of the supported rows would be OK."""
-    scores = sorted((one.score for one in _labelled(judged, "SUPPORTED")), reverse=True)
-    return scores[math.ceil(wanted * len(scores)) - 1] if scores else None
-
-
-def folds_of(rows: Sequence[DraftRow]) -> dict[str, int]:
-    """Return source → number of its fold."""
-    return {paper: n % FOLDS for n, paper in enumerate(sorted({row.paper for row in rows}))}
-
-
-def judge_by_wording(rows: Sequence[DraftRow]) -> list[Judged]:
-    """Return verdicts that look at the sentence alone: how much its form gives away.
-
-    Naive Bayes over the content words of supported and unsupported rows of other sources; OK where
-    supported is the likelier.
-    """
-    fold = folds_of(rows)
-    odds = [_word_odds([row for row in rows if fold[row.paper] != n]) for n in range(FOLDS)]
-    scores = [odds[fold[row.paper]](row.sentence) for row in rows]
-    return [
-        Judged(row, "OK" if score > 0 else "WEAK", score)
-        for row, score in zip(rows, scores, strict=True)
-    ]
-
-
-def _word_odds(rows: Sequence[DraftRow]) -> Callable[[str], float]:
-    counts = {
-        label: Counter(_units(row.sentence for row in rows if row.label == label))
-        for label in ("SUPPORTED", "NOT")
-    }
-    words = len(set().union(*counts.values()))
-
-    def log_odds(sentence: str) -> float:
-        total = 0.0
-        for unit in sorted(set(_units([sentence]))):
-            for label, sign in (("SUPPORTED", 1), ("NOT", -1)):
-                seen = counts[label]
-                total += sign * math.log((seen[unit] + 1) / (seen.total() + words + 1))
-        return total
-
-    return log_odds
-
-
-def _units(sentences: Sequence[str] | Iterator[str]) -> Iterator[str]:
-    for sentence in sentences:
-        yield from content_units(sentence)
 
 
 _AGAINST = frozenset({"contradicted", "facts_differ", "wrong_article"})
@@ -490,7 +398,6 @@ def evaluate_drafts(
     sources: Sequence[Path] = (),
     limit: int | None = None,
     cache: Path | None = None,
-    beside: bool = True,
     on_progress: Progress | None = None,
 ) -> EvaluationReport:
     """Have the audit judge every row of some files, and compare with its label.
@@ -500,12 +407,11 @@ def evaluate_drafts(
 
     Args:
         files: JSON lines of `DraftRow`.
-        scorer: in the place of `verify.scorer`.
+        scorer: overrides `verify.scorer`.
         sources: folders and archives with the cited documents; those beside each file where none
             are named.
         limit: rows of a file at most, drawn with a seed.
         cache: where sources and verdicts are kept, so that a run that was stopped goes on.
-        beside: whether `similarity` at its own threshold and the wording alone are shown too.
 
     Raises:
         UsageError: a file holds no rows, a line is none, or a source is not there.
@@ -525,14 +431,6 @@ def evaluate_drafts(
     judge = open_scorer(chosen)
     store = _open_store(cache)
     judged = _judge(rows, library, chosen, judge, store, on_progress)
-    compared: dict[str, list[Judged]] = {judge.name: judged}
-    if beside:
-        if judge.name != "similarity":
-            simple = with_scorer(settings, "similarity")
-            compared["similarity"] = _judge(
-                rows, library, simple, open_scorer(simple), store, on_progress
-            )
-        compared["sentence alone"] = judge_by_wording(rows)
     return EvaluationReport(
         "drafts",
         settings_digest(chosen),
@@ -543,15 +441,10 @@ def evaluate_drafts(
             "weak_threshold": judge.thresholds.weak,
         },
         {"files": len(files), "rows": len(rows), "sources": len(documents)},
-        (
-            group_table(judged), kind_table(judged), choice_table(judged),
-            *([_table_of_scorers(compared)] if beside else []),
-        ),
+        (group_table(judged), kind_table(judged)),
         {
             "scorer_fingerprint": judge.fingerprint,
             "threshold_origin": judge.thresholds.ok_origin,
-            "folds": FOLDS,
-            "compared": {name: figures(of) for name, of in compared.items()},
         },
     )  # fmt: skip
 
@@ -611,20 +504,3 @@ def _judged(row: DraftRow, verdict: CitationVerdict) -> Judged:
     shown = tuple(passage.text for passage in verdict.passages)
     is_opposed = verdict.reason_code in _AGAINST
     return Judged(row, verdict.status, verdict.score or 0.0, shown, is_opposed)
-
-
-def _table_of_scorers(compared: Mapping[str, Sequence[Judged]]) -> ReportTable:
-    return ReportTable(
-        "Beside it",
-        ("what", *(f"AUC {group}" for group in ("all", *GROUPS)), "OK of supported", "OK of not"),
-        tuple(tuple(_cells(name, judged)) for name, judged in compared.items()),
-    )
-
-
-def _cells(name: str, judged: Sequence[Judged]) -> Iterator[Figure]:
-    found = figures(judged)
-    yield name
-    for group in ("all", *GROUPS):
-        yield found.get(f"auc_{group}")
-    yield found["ok_supported_all"]
-    yield found["ok_unsupported_all"]

@@ -1,12 +1,12 @@
-"""A parser's structure of papers against the truth."""
+"""The parser's structure of papers against the truth."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchmarks.headings.readers import HeadingReader, bookmark_reader, own_reader
-from benchmarks.headings.rows import HeadingRow, KnownHeading, read_heading_rows
+from benchmarks.headings.readers import read_structure
+from benchmarks.headings.rows import KnownHeading, read_heading_rows
 from benchmarks.headings.scores import DocumentScore, score_document, summarise
 from benchmarks.headings.titles import fold_text, normalise_title
 from rag_assets.evaluation.report import EvaluationReport, Figure, ReportTable, settings_digest
@@ -28,7 +28,7 @@ class HeadingsOutcome:
     """The report and what it was counted from.
 
     Args:
-        scores: of our parser, one a row, in the order of the rows.
+        scores: one a row, in the order of the rows.
     """
 
     report: EvaluationReport
@@ -36,68 +36,42 @@ class HeadingsOutcome:
 
 
 def evaluate_headings(
-    files: Sequence[Path],
-    settings: Settings,
-    compared: Sequence[HeadingReader] = (),
-    on_progress: Progress | None = None,
+    files: Sequence[Path], settings: Settings, on_progress: Progress | None = None
 ) -> HeadingsOutcome:
-    """Score `parse_document` on rows of known structure, beside baselines on the same rows.
+    """Score `parse_document` on rows of known structure.
 
-    One process, one core; a first parse outside the clock pays for imports. Bookmarks are always
-    compared. A reader that covers only some of the rows gets a table over just those.
+    One process, one core; a first parse outside the clock pays for imports.
 
     Args:
         files: of rows, see `HeadingRow`.
         settings: of the parser.
-        compared: further readers.
 
     Raises:
-        UsageError: a file or row cannot be used; a compared reader has read none of the rows.
+        UsageError: a file or row cannot be used.
     """
     rows = read_heading_rows(files)
-    own, bookmarks = own_reader(settings), bookmark_reader()
-    own.read(min(rows, key=lambda row: row.path.stat().st_size))
-    scores = {own.name: list(_score(own, rows, on_progress))}
-    scores[bookmarks.name] = list(_score(bookmarks, rows, None))
-    tables = [_comparison(f"All {len(rows)} documents", scores)]
-    partial: dict[str, Any] = {}
-    for reader in compared:
-        theirs = [row for row in rows if reader.covers is None or row.name in reader.covers]
-        names = {row.name for row in theirs}
-        narrowed = {
-            name: [score for score in all_of if score.row.name in names]
-            for name, all_of in scores.items()
-        }
-        narrowed[reader.name] = list(_score(reader, theirs, None))
-        tables.append(_comparison(f"The {len(theirs)} that {reader.name} has read", narrowed))
-        partial[reader.name] = {
-            "documents": sorted(names),
-            **{name: summarise(each) for name, each in narrowed.items()},
-        }
-    ours = scores[own.name]
-    report = EvaluationReport(
-        "headings",
-        settings_digest(settings),
-        summarise(ours),
-        _counts(ours),
-        (*tables, _documents(ours)),
-        {
-            "baselines": {bookmarks.name: summarise(scores[bookmarks.name])},
-            "compared": partial,
-            "documents": [_as_json(score) for score in ours],
-        },
-        tuple(f"{s.row.name}: {s.reading.failure}" for s in ours if s.reading.failure),
-    )
-    return HeadingsOutcome(report, tuple(ours))
-
-
-def _score(
-    reader: HeadingReader, rows: Sequence[HeadingRow], on_progress: Progress | None
-) -> Iterator[DocumentScore]:
+    read_structure(min(rows, key=lambda row: row.path.stat().st_size), settings)
+    scores = []
     for done, row in enumerate(rows):
         if on_progress:
             on_progress(row.name, done, len(rows))
-        yield score_document(row, reader.read(row), reader.says)
+        scores.append(score_document(row, read_structure(row, settings)))
+    figures = summarise(scores)
+    total = ReportTable(
+        f"All {len(rows)} documents",
+        tuple(_SHOWN.values()),
+        (tuple(figures[metric] for metric in _SHOWN),),
+    )
+    report = EvaluationReport(
+        "headings",
+        settings_digest(settings),
+        figures,
+        _counts(scores),
+        (total, _documents(scores)),
+        {"documents": [_as_json(score) for score in scores]},
+        tuple(f"{s.row.name}: {s.reading.failure}" for s in scores if s.reading.failure),
+    )
+    return HeadingsOutcome(report, tuple(scores))
 
 
 def _counts(scores: Sequence[DocumentScore]) -> dict[str, int]:
@@ -111,14 +85,6 @@ def _counts(scores: Sequence[DocumentScore]) -> dict[str, int]:
         "abstracts": sum(score.abstract_f1 is not None for score in scores),
         "reference_counts": sum(score.is_reference_count_right is not None for score in scores),
     }
-
-
-def _comparison(title: str, scores: dict[str, list[DocumentScore]]) -> ReportTable:
-    rows = []
-    for name, each in scores.items():
-        figures = summarise(each)
-        rows.append((name, *(figures[metric] for metric in _SHOWN)))
-    return ReportTable(title, ("reader", *_SHOWN.values()), tuple(rows))
 
 
 def _documents(scores: Sequence[DocumentScore]) -> ReportTable:
@@ -210,29 +176,6 @@ def describe_misses(score: DocumentScore) -> str:
         lines.append(f"  abstract F1 {score.abstract_f1:.3f}")
     if score.is_reference_count_right is False:
         lines.append(f"  references {_references(score)}")
-    return "\n".join(lines)
-
-
-def describe_document(score: DocumentScore) -> str:
-    """Return all that is known of and found in one document, headings in order, as text."""
-    found = {id(heading): "false  " for heading in score.false}
-    found |= {id(heading): "neutral" for heading in score.neutral}
-    lines = [describe_misses(score), "", "found:"]
-    lines += [
-        f"  {found.get(id(heading), 'matched')} p.{heading.page or '?'} "
-        f"{'  ' * heading.level}{heading.level} {heading.title}"
-        for heading in score.reading.headings
-    ]
-    lines += ["known:"]
-    missed = {id(heading) for heading in score.missed}
-    lines += [
-        f"  {'missed ' if id(heading) in missed else 'matched'} "
-        f"{'  ' * heading.level}{heading.level} {heading.title}"
-        for heading in score.row.headings or ()
-    ]
-    lines += [f"optional: {', '.join(score.row.optional or ()) or 'none'}"]
-    lines += ["known abstract:", f"  {score.row.abstract}", "found abstract:",
-              f"  {score.reading.abstract}"]  # fmt: skip
     return "\n".join(lines)
 
 

@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from benchmarks.headings.readers import ABSTRACT, REFERENCES, TITLE
 from benchmarks.headings.rows import FoundHeading, HeadingRow, KnownHeading, Reading
 from benchmarks.headings.titles import (
     f1,
@@ -30,7 +29,7 @@ class HeadingPair:
 
 @dataclass(frozen=True, slots=True)
 class DocumentScore:
-    """How one reading agrees with its row. None is a field that the row or reader leaves open.
+    """How one reading agrees with its row. None is a field that the row leaves open.
 
     Args:
         neutral: found headings that count neither way: optional ones, and the document's title.
@@ -60,19 +59,15 @@ class DocumentScore:
         return sum(pair.known_level == pair.found_level for pair in self.pairs)
 
 
-def score_document(row: HeadingRow, reading: Reading, says: frozenset[str]) -> DocumentScore:
-    """Return how `reading` agrees with `row`.
-
-    Args:
-        says: what the reader says besides headings; the rest is left open.
-    """
+def score_document(row: HeadingRow, reading: Reading) -> DocumentScore:
+    """Return how `reading` agrees with `row`."""
     pairs, missed, false, neutral = _align(row, reading)
     title = abstract = count = None
-    if TITLE in says and row.title is not None:
+    if row.title is not None:
         title = fold_text(reading.title or "") == fold_text(row.title)
-    if ABSTRACT in says and row.abstract is not None:
+    if row.abstract is not None:
         abstract = token_f1(row.abstract, reading.abstract or "")
-    if REFERENCES in says and row.n_references is not None:
+    if row.n_references is not None:
         off = abs(reading.references - row.n_references)
         count = off <= REFERENCE_TOLERANCE * row.n_references
     return DocumentScore(row, reading, pairs, missed, false, neutral, title, abstract, count)

@@ -18,8 +18,13 @@ from typing import Any
 import numpy as np
 import torch
 
-from benchmarks.evidence_finding import CACHE
-from benchmarks.known_drafts import GROUPS, bare, group_of, read_documents, read_rows, shared_data
+from benchmarks.evaluating.drafts import GROUPS, bare, group_of
+from benchmarks.known_drafts import (
+    CACHE,
+    read_documents,
+    read_rows,
+    shared_data,
+)
 from benchmarks.reader.train import PairReader, area, support_log_odds
 from rag_assets.embedding.bundled_files import E5
 from rag_assets.embedding.local import read_e5
@@ -91,7 +96,7 @@ def print_drafts(reader: Reader, cache: Path, most: int) -> None:
     read = reader.scores(flat)[:, 0]
     ends = np.cumsum([len(texts) for texts in shown])[:-1]
     best = np.array([part.max(initial=-99.0) for part in np.split(read, ends)])
-    groups = np.array([group_of(row) for row in rows])
+    groups = np.array([group_of(row["paper"], row["language"]) for row in rows])
     print("| drafts of dev | rows | AUC, deciding quotations | AUC, windows found |")
     print("|---|--:|--:|--:|")
     for group in ("all", *GROUPS):

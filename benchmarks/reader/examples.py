@@ -27,8 +27,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchmarks.evidence_finding import CACHE
-from benchmarks.known_drafts import bare, read_documents, shared_data
+from benchmarks.evaluating.drafts import bare
+from benchmarks.known_drafts import CACHE, read_documents, shared_data
 from benchmarks.reader.changes import FRAMES, ORDERS, changed
 from benchmarks.reader.packing import (
     ANSWERS,

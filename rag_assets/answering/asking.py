@@ -176,7 +176,7 @@ def answer_papers(
 
     Raises:
         UsageError: no text in the question, a wrong filter.
-        DamagedFileError: a quote is not what stands in its source.
+        DamagedFileError: a quote differs from its source.
     """
     require_question(asked.question)
     background = None if model is None else _background(retriever)
@@ -358,7 +358,7 @@ class PlacingJudge:
         """Return what becomes of each claim.
 
         Raises:
-            DamagedFileError: a quote is not what stands in its source.
+            DamagedFileError: a quote differs from its source.
         """
         return [
             replace(one, quote=one.quote and self._placed(one.quote, claim))

@@ -44,7 +44,7 @@ class AnswerReader:
     """What held the sentences against their passages: a scorer, or `word for word`.
 
     Args:
-        reads: whether it reads; else only a sentence that stands there word for word is kept.
+        reads: whether it reads; else only a sentence that is there word for word is kept.
         ok: score from which a sentence is kept.
     """
 

@@ -91,8 +91,8 @@ _FELL_BACK = (
 )
 _UNREAD = (
     (
-        "Nobody read the sentences against their passages: only those that stand there word for "
-        "word are kept. `rag models add` brings a reader."
+        "Nobody read the sentences against their passages: only those that are there word for word "
+        "are kept. `rag models add` brings a reader."
     ),
     "没有模型核对这些句子：只保留与原文逐字一致的句子。`rag models add` 可安装一个核对模型。",
 )

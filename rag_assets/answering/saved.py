@@ -324,13 +324,13 @@ def _not_there(answer: "Answer", readers: "Mapping[str, Reader]") -> Iterator[st
             continue  # the passage was changed since: told by `outdated_answers`
         start = quote.char_start - hit.char_start
         if start < 0 or hit.text[start : quote.char_end - hit.char_start] != quote.text:
-            yield _missing(one, f"other words stand there in {quote.namespace}/{reader.name}")
+            yield _missing(one, f"other words are there in {quote.namespace}/{reader.name}")
 
 
 def _missing(one: "CheckedStatement", why: str) -> str:
     quote = one.quote
     place = "" if quote is None else f"{quote.chunk_id}, characters {quote.char_start}"
-    return f"statement {one.number}, “{one.text}”: its quote does not stand at {place}: {why}."
+    return f"statement {one.number}, “{one.text}”: its quote is not at {place}: {why}."
 
 
 def outdated_answers(workspace: Workspace, looked: LookedAt) -> Iterator[str]:
@@ -379,7 +379,7 @@ def _changed(
 ) -> Iterator[str]:
     """Yield what has become of the documents that an answer cites; nothing of those as they were.
 
-    Read are those of namespaces that were published anew.
+    Read are those of namespaces that were published again.
     """
     by_namespace: dict[str, list[CitedSource]] = {}
     for source in record.sources:

@@ -32,7 +32,7 @@ STEM = "answer"
 
 @dataclass(frozen=True, slots=True)
 class AnswerOutcome:
-    """An answer and where it lies. `is_new` is False where the same one stood there already.
+    """An answer and its path. `is_new` is False where the same one stood there already.
 
     Args:
         key: partition of the question's file; empty of one that was typed.
@@ -181,7 +181,7 @@ def replay_stored(path: Path) -> Replay:
     data = path.with_suffix(".json")
     if not data.is_file():
         raise UsageError(
-            f"{path}: no answer stands there ({data.name} is missing). Name one of outputs/, for "
+            f"{path}: there is no answer ({data.name} is missing). Name one of outputs/, for "
             "instance outputs/answer_v001.md."
         )
     loaded: Any = read_json(data, "answer")

@@ -172,9 +172,9 @@ _ELSEWHERE = (
 )
 _NEAREST_ELSEWHERE = "What comes nearest is on {found}, not where the citation says ({named}). "
 _OTHER_ARTICLE = "Supported by {found}, but the citation says {named}. Correct the article. "
-_UNMENTIONED = "The passage does not speak of {}: whether it is said there, look up yourself. "
+_UNMENTIONED = "The passage does not speak of {}: check there yourself. "
 _NEAREST_IN_ARTICLE = "What comes nearest is {found}, not {named}, which the citation says. "
-_OTHER_LEAD = "What it says stands below “{}”, not below “{}”. Correct it."
+_OTHER_LEAD = "What it says is below “{}”, not below “{}”. Correct it."
 _DROPPED = "It leaves out what limits the article: “{}” Say so, or quote the whole sentence."
 _RETRACTED = "The source says it, but it is marked as retracted."
 # What `cut_to_article` leaves of the items between a list's first words and the one that is cited.
@@ -190,8 +190,8 @@ _REST_UNREAD = (
     "yourself."
 )
 _LOST = (
-    "The quotation “{}” stands nowhere in the document. Quote what is printed, or take the "
-    "quotation marks away."
+    "The quotation “{}” is nowhere in the document. Quote what is printed, or remove the quotation "
+    "marks."
 )
 
 
@@ -248,8 +248,7 @@ def decide(
     if not case.claim:
         return _bare(
             case, scorer, subject, "MISSING", "no_claim",
-            "The anchor stands alone: there is no sentence that it could support. Put it behind "
-            "the sentence that it belongs to.",
+            "The citation has no sentence before it. Put it behind the sentence that it supports.",
         )  # fmt: skip
     if subject is None or judged is None:
         return _bare(

@@ -599,8 +599,8 @@ def _citable(ref: CitedDocumentRef) -> CitedDocumentRef | FaultyCitation:
     if not ref.citable:
         return FaultyCitation(
             "not_citable",
-            f"`{ref.doc_uid}` must not be cited: its file does not lie where evidence lies, or "
-            "its sidecar or `rag meta set` forbids it. Cite a document from raw/evidence.",
+            f"`{ref.doc_uid}` must not be cited: its file is not in a folder of evidence, or its "
+            "sidecar or `rag meta set` forbids it. Cite a document from raw/evidence.",
         )
     return ref
 

@@ -42,12 +42,12 @@ _MEANING_OF_SCORE: dict[str, str] = {
     "similarity": "The score is a similarity: a passage speaks of the same thing, which does not "
     "mean that it agrees. Check numbers, negations and directions against the quoted words.",
     "llm": "A language model has read a few sentences of each source; which model, and where its "
-    "score is a calibrated probability, stands in the reason. Read what is shown.",
+    "score is a calibrated probability, is in the reason. Read what is shown.",
 }
 
 
 def render_markdown(audit: CitationAudit) -> str:
-    """Return the audit as Markdown: its head, one table of all rows, then each row to mend."""
+    """Return the audit as Markdown: its head, one table of all rows, then each row to fix."""
     lines = [*_head(audit), *_table(audit), *_details(audit), *_sources(audit), *_provenance(audit)]
     return "\n".join(lines).rstrip("\n") + "\n"
 
@@ -121,7 +121,7 @@ def _details(audit: CitationAudit) -> Iterator[str]:
     ]
     if not to_mend:
         return
-    yield "## To mend"
+    yield "## To fix"
     yield ""
     for row in to_mend:
         yield from _detail(row, unit_of(audit.draft_name))
@@ -248,7 +248,7 @@ _EXEMPT: dict[Exemption, str] = {
 
 
 def render_claims(audit: ClaimAudit) -> str:
-    """Return the audit as Markdown: head, one table of all assertions, then each to mend."""
+    """Return the audit as Markdown: head, one table of all assertions, then each to fix."""
     lines = [
         *_claims_head(audit),
         *_claims_table(audit),
@@ -296,7 +296,7 @@ def _claims_table(audit: ClaimAudit) -> Iterator[str]:
         return
     yield "## All assertions"
     yield ""
-    yield f"{ORDER_OF_ROWS} What the library holds on each, and why, stands below."
+    yield f"{ORDER_OF_ROWS} What the library has on each follows below."
     yield ""
     yield "| claim_id | claim_text | claim_type | linked_evidence | status | suggested_queries |"
     yield "|---|---|---|---|---|---|"
@@ -341,7 +341,7 @@ def _claims_details(audit: ClaimAudit) -> Iterator[str]:
     to_mend = [row for row in audit.by_urgency if row.status != "SUPPORTED" or row.counterevidence]
     if not to_mend:
         return
-    yield "## To mend"
+    yield "## To fix"
     yield ""
     unit = unit_of(audit.draft_name)
     for row in to_mend:

@@ -93,7 +93,7 @@ class AuditKind(Generic[Found]):
 
 @dataclass(frozen=True, slots=True)
 class AuditOutcome(Generic[Found]):
-    """An audit and where it lies.
+    """An audit and its path.
 
     Args:
         is_new: False where the same audit stood there already.

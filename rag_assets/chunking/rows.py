@@ -284,7 +284,7 @@ def uncovered_parents(
 ) -> Iterator[str]:
     """Yield a sentence for every parent with text that stands in none of its chunks.
 
-    Parents that another run has made anew meanwhile are left to it: it cuts and judges them.
+    Parents that another run has made again meanwhile are left to it: it cuts and judges them.
     """
     for partition in partitions:
         seen = _cut_contents(namespace, inventory, partition)

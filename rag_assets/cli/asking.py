@@ -37,18 +37,16 @@ file_option = click.option(
     "--file",
     "file",
     type=click.Path(path_type=Path, exists=True, dir_okay=False),
-    help="Ask the question of this file (YAML with `question:`, or plain text); the name of a file "
-    "in place of QUESTION does the same.",
+    help="Ask the question of this file (YAML with `question:`, or plain text); the same as giving "
+    "the file's name as QUESTION.",
 )
 
 
 @click.command(
-    help="Answer QUESTION with sentences that were checked against the passages that they cite. "
-    "With a language model (`llm`) it searches, looks and searches again, at most "
-    "answer.max_iterations times; without one, sentences of the sources answer, word for word. "
-    "With --law the statutes of the library answer: points with the articles that say them, each "
-    "shown whole, provisions that conflict, and the ranks that apply; without a model the articles "
-    "themselves."
+    help="Answer QUESTION with sentences checked against the passages they cite. With a language "
+    "model (`llm`) it searches up to answer.max_iterations times; without one it quotes the "
+    "sources. --law answers from the statutes of the library: points with whole articles, "
+    "conflicting provisions and ranks; without a model, the articles themselves."
 )
 @click.argument("question", required=False)
 @file_option
@@ -121,7 +119,8 @@ def ask(
     if file is not None:
         if names or doc_id or filters or policy or is_single:
             raise UsageError(
-                f"{file}: with a file, namespaces, doc, filters, policy and agentic stand in it."
+                f"{file}: with a file, set namespaces, doc, filters, policy and agentic in the "
+                "file."
             )
         from rag_assets.evidence import read_question
 
@@ -153,7 +152,7 @@ def answer_file(workspace: "Workspace", saved: "SavedQuestion") -> "AnswerOutcom
 def print_answer(
     outcome: "AnswerOutcome", *, shows_route: bool, is_full: bool, as_json: bool
 ) -> None:
-    """Print an answer, and where it lies."""
+    """Print an answer, and its path."""
     from rag_assets.answering import answer_to_json
 
     if shows_route and not as_json:
@@ -215,7 +214,7 @@ def _tell(sentence: str) -> None:
 
 
 @click.command(
-    help="Answer QUESTION with an evidence pack: passages that may be cited, and where they stand."
+    help="Answer QUESTION with an evidence pack: passages that you may cite, with their places."
 )
 @click.argument("question", required=False)
 @file_option
@@ -248,7 +247,7 @@ def _tell(sentence: str) -> None:
 @click.option(
     "--all-versions",
     is_flag=True,
-    help="Of laws also find wordings in whose place another is in force; marked as such.",
+    help="Also find superseded wordings of laws, marked as such.",
 )
 @click.option(
     "--html",
@@ -295,8 +294,8 @@ def query(
         names or top_k or filters or mode != "evidence" or as_of or all_versions
     ):
         raise UsageError(
-            f"{file}: with --file, namespaces, top_k, filters, mode, as_of and all_versions stand "
-            "in the file."
+            f"{file}: with --file, set namespaces, top_k, filters, mode, as_of and all_versions in "
+            "the file."
         )
     saved = read_question(file) if file is not None else None
     if saved is not None and saved.question.mode == "answer":
@@ -360,8 +359,8 @@ _ANSWERS = ("answer_v", "law_answer_v")
 @click.command(
     help="Make the evidence pack PACK (.md or .json) again from the publication that it names, and "
     "compare Markdown and JSON byte for byte; an answer of `rag ask` from its own record, without "
-    "a model or a search. Exit code 0: the same; 1: it says which field or line differs; 3: it "
-    "cannot be made again, and why."
+    "a model or a search. Exit code 0: the same; 1: different, with the field or line; 3: "
+    "impossible, with the reason."
 )
 @click.argument("pack", type=click.Path(path_type=Path))
 @json_option
@@ -452,8 +451,8 @@ def _is_draft(file: Path) -> bool:
 
 
 @click.command(
-    help="Open the desk: one web page for reading, checking, editing and asking. Serves until "
-    "Ctrl-C; `rag query` and `rag ask` use its warm models while it does."
+    help="Open the desk: one web page for reading, checking, editing and asking. Runs until "
+    "Ctrl-C; meanwhile `rag query` and `rag ask` use its loaded models."
 )
 @click.option(
     "--port", "-p", type=click.IntRange(0, 65535), default=8765, show_default=True,
@@ -461,17 +460,17 @@ def _is_draft(file: Path) -> bool:
 )  # fmt: skip
 @click.option(
     "--host", default="127.0.0.1", show_default=True,
-    help="Address to listen on. Another than this machine's own opens the desk to who has the "
-    "token: put a server with TLS before it.",
+    help="Address to listen on. With another address than this machine's, anyone with the token "
+    "can use the desk: put a TLS server in front.",
 )  # fmt: skip
 @click.option(
     "--allow-host", "further", multiple=True, metavar="NAME[:PORT]",
-    help="Also answer when called so, behind another server; may be repeated.",
+    help="Also answer to this host name, behind another server; may be repeated.",
 )  # fmt: skip
-@click.option("--person", help="Who sits here, for journals; else the name of this account.")
+@click.option("--person", help="Name recorded with your decisions; default: your user name.")
 @click.option(
     "--address", "shows_address", is_flag=True,
-    help="Print the address of the desk that serves, and start none.",
+    help="Print the address of the running desk and exit.",
 )  # fmt: skip
 def desk(
     port: int, host: str, further: tuple[str, ...], person: str | None, shows_address: bool

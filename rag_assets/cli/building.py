@@ -58,10 +58,10 @@ _WHOLE_RUN = "whole run"
 _REHASH_TAG, _RETRY_TAG = "rag/rehash", "rag/retry"
 
 rehash_option = click.option(
-    "--rehash", is_flag=True, help="Hash every file again, whatever its time stamps say."
+    "--rehash", is_flag=True, help="Hash every file again, ignoring time stamps."
 )
 retry_option = click.option(
-    "--retry", is_flag=True, help="Try documents again that failed for lack of time or memory."
+    "--retry", is_flag=True, help="Retry documents that ran out of time or memory."
 )
 
 
@@ -295,10 +295,10 @@ _password = click.option("--password", help="Of a protected file.")
 
 
 @click.command(
-    help="Show how FILE would be parsed and cut: chunks with place, span, section, size. --blocks "
-    "lists the blocks as they were parsed; --page N draws those of a page of a PDF, with order, "
-    "kind and level. Without FILE: list what can be read, by which parser and version, parsers of "
-    "your own (entry points) included. Stores nothing."
+    help="Show how FILE would be parsed and cut: chunks with place, span, section and size. "
+    "--blocks lists the parsed blocks; --page N draws those of a PDF page with order, kind and "
+    "level. Without FILE: list the readable formats with parser and version, including your "
+    "own parsers. Stores nothing."
 )
 @_file
 @_namespace
@@ -377,8 +377,8 @@ def export() -> None:
 
 
 @export.command(
-    help="Write Markdown, JSON and figures of every parsed document, a folder each. FOLDER, in "
-    "which each namespace has one of its own, is by default `parsed` in the workspace."
+    help="Write Markdown, JSON and figures of every parsed document, a folder each. FOLDER gets a "
+    "folder per namespace; the default is `parsed` in the workspace."
 )
 @_folder
 @namespace_option
@@ -395,8 +395,8 @@ def parsed(folder: Path | None, names: tuple[str, ...]) -> None:
 
 
 @export.command(
-    help="Write parents.jsonl, chunks.jsonl and chunk_manifest.json. FOLDER, in which each "
-    "namespace has one of its own, is by default `chunks` in the workspace."
+    help="Write parents.jsonl, chunks.jsonl and chunk_manifest.json. FOLDER gets a folder per "
+    "namespace; the default is `chunks` in the workspace."
 )
 @_folder
 @namespace_option

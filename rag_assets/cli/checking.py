@@ -170,8 +170,8 @@ def _audit(
 
 
 @click.command(
-    help="Lead from NAME back to the bytes: verdict, claim, item, passage, parent, parse, file, "
-    "each with the run, code and configuration that made it, and looked at again. NAME is an "
+    help="Trace NAME back to the bytes: verdict, claim, item, passage, parent, parse, file, each "
+    "checked again and shown with the run, code and configuration that made it. NAME is an "
     "audit or pack with its row (chapter_citations_v001#3), a draft with a line "
     "(drafts/chapter.md:12), one of them alone for a line each, a citation id (kb:…), a chunk "
     "id, or a run of the laboratory with a recipe (RUN#1), for each of its grounds. Exit code 1 "

@@ -23,16 +23,13 @@ from rag_assets.workspace.stages import way_from
 _SHOWN = 72
 
 _file = click.argument("document", metavar="FILE")
-_by = click.option(
-    "--by", metavar="NAME", help="Who edits, for the journal; without it the name of the login."
-)
-_reason = click.option("--reason", default="", help="Why; it stands in the journal.")
+_by = click.option("--by", metavar="NAME", help="Name that is recorded; default: your login name.")
+_reason = click.option("--reason", default="", help="Reason, kept in the journal.")
 _revision = click.option(
     "--revision",
     type=click.IntRange(0),
     metavar="N",
-    help="The revision that `rag draft show` showed: where the draft is at another one by now, "
-    "nothing is done.",
+    help="The revision shown by `rag draft show`; if the draft has changed since, nothing is done.",
 )
 
 
@@ -44,7 +41,7 @@ _revision = click.option(
     },
     help="Edit the chunks of a document, and publish what was edited. FILE is its uid or its file "
     "in raw/. Edits are kept in a journal and applied again when the file is edited, parsed or cut "
-    "anew. raw/ is never changed, and what is printed is always kept beside an edited text.",
+    "again. raw/ is never changed, and the printed text is always kept.",
 )
 def draft() -> None:
     """Group of the commands on drafts of chunks."""

@@ -27,12 +27,12 @@ config_option = click.option(
 
 cache_option = click.option(
     "--cache", "cache", type=OutputPath(is_folder=True), metavar="FOLDER",
-    help="Keep built workspaces and vectors here; else in RAG_EVALUATION_CACHE, else in the "
-    "user's cache folder.",
+    help="Keep built workspaces and vectors here; default: RAG_EVALUATION_CACHE or the user's "
+    "cache.",
 )  # fmt: skip
 no_cache_option = click.option(
     "--no-cache", "is_forgotten", is_flag=True,
-    help="Build everything anew in a temporary folder, and keep nothing.",
+    help="Build in a temporary folder and keep nothing.",
 )  # fmt: skip
 limit_option = click.option(
     "--limit", type=click.IntRange(1), metavar="N",
@@ -81,8 +81,8 @@ _MOVED = "Run `python -m benchmarks.eval_{name}` in a checkout."
     renamed={name: _MOVED.format(name=name) for name in ("agent", "claims", "law")},
     help="Measure how well a library is searched, on questions with known answers, to choose "
     "settings. `sets` asks the questions in evaluations/ of your workspace; `retrieval` and "
-    "`evalset` build a library of their own in a cache and touch no workspace. docs/evaluation.md "
-    "describes the form of such data.",
+    "`evalset` build a separate library in a cache and change no workspace. docs/evaluation.md "
+    "describes the data.",
 )
 def eval() -> None:  # noqa: A001 - named as the command is
     """Group of the evaluations."""

@@ -57,9 +57,8 @@ def lab_init() -> None:
 
 @click.command(
     "request",
-    help="Ask for recipes. TEXT says what is wanted, in your words; it is put into the queue, and "
-    "`rag lab run` works on it. Runs of one request have the same input: they differ by what the "
-    "model samples alone.",
+    help="Queue a request for recipes, in your words; `rag lab run` works on it. Runs of one "
+    "request differ only by what the model samples.",
 )
 @click.argument("text")
 @click.option("-n", "--runs", "n", type=click.IntRange(1, 5), default=1, show_default=True,
@@ -188,7 +187,7 @@ def _queue_line(run: "Run", queue: "QueueState") -> str:
 
 @click.command(
     "cancel",
-    help="Cancel RUN. One that waits never begins; one that works stops before its next call of a "
+    help="Cancel RUN. A waiting run never starts; a running one stops before its next call of a "
     "model or tool.",
 )
 @click.argument("run")
@@ -246,7 +245,7 @@ def lab_show(run: str, is_trace: bool, as_json: bool) -> None:
 @click.command(
     "replay",
     help="Make RUN again from its trace and compare it byte for byte: no model is asked, nothing "
-    "is searched. Exit code 0: the same; 1: it says where it differs; 3: it cannot be made again.",
+    "is searched. Exit code 0: the same; 1: different, with the place; 3: impossible.",
 )
 @click.argument("run")
 @json_option
@@ -284,9 +283,9 @@ _history_option = click.option(
 
 @click.command(
     "feedback",
-    help="Say what an experiment on RUN gave, or change what was said: only what is named changes. "
-    "The run is compared, and what the feedback taught before is taken back and learned anew. "
-    "Without an option: print the feedback with its comparison.",
+    help="Record what an experiment on RUN gave, or change it: only the given fields change. The "
+    "run is compared, and what the feedback taught before is removed and learned again. "
+    "Without options: print the feedback with its comparison.",
 )
 @click.argument("run")
 @click.option("--score", type=float, help="A number; most people think of ten as full marks.")
@@ -296,7 +295,7 @@ _history_option = click.option(
     "replace those given before.",
 )  # fmt: skip
 @click.option("--recipe", type=click.IntRange(1), help="Which recipe was made; the first without.")
-@click.option("--as-made", help="How it was made otherwise than proposed.")
+@click.option("--as-made", help="How the recipe as made differed from the proposal.")
 @click.option("--pros", help="What was good.")
 @click.option("--cons", help="What was not.")
 @click.option("--other", help="What else there is to say.")
@@ -305,7 +304,7 @@ _history_option = click.option(
 @_history_option
 @click.option("--learn/--no-learn", default=None, help="Whether it teaches; else as the settings "
               "say, and imported runs teach only with --learn.")  # fmt: skip
-@click.option("--delete", is_flag=True, help="Take the feedback and what it taught back.")
+@click.option("--delete", is_flag=True, help="Delete the feedback and what it taught.")
 @seen_option
 @by_option
 @json_option
@@ -539,7 +538,7 @@ def _report_lines(lab: "Laboratory", reading: "Reading", report: "Report") -> It
         )
         yield f"  {'best' if is_best else 'run'} {entry.run_id}: score {entry.score:g}; {shown}"
     if comparison.text:
-        yield f"  told: {comparison.text}"
+        yield f"  known: {comparison.text}"
     for told in outdated_parts(reading, report):
         yield f"  since then: {told}"
 
@@ -563,8 +562,7 @@ def _figures(figures: "Figures", names: dict[str, str], *, is_difference: bool) 
 
 @click.command(
     "export",
-    help="Write everything that the laboratory remembers to FILE, a row as a line of JSON. "
-    "`rag lab import` makes the laboratory again.",
+    help="Write the whole laboratory to FILE, one JSON line per row. `rag lab import` restores it.",
 )
 @click.argument("target", metavar="FILE", type=OutputPath())
 def lab_export(target: Path) -> None:
@@ -582,7 +580,7 @@ _SHOWN = 5
 
 @click.command(
     "import",
-    help="Put FILE into this laboratory. An export goes into an empty one, all of it or nothing. "
+    help="Import FILE. An export needs an empty laboratory and is imported whole or not at all. "
     "For a sheet of past experiments (xlsx, csv, tsv) the command prints what it understands and "
     "stores nothing without --write; each row becomes an imported run with its feedback.",
 )
@@ -671,7 +669,7 @@ def _print_understood(understood: "Understood") -> None:
 
 lab = RenamedGroup(
     "lab",
-    help="Recipes from literature and experience, feedback on them, and what was learned of it.",
+    help="Recipes from literature and experience, feedback on them, and what was learned.",
     renamed={
         "opinion": "Recipes get no second opinion now. `rag lab feedback RUN` compares a run with "
         "the history of its products.",

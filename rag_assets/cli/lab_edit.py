@@ -41,12 +41,11 @@ class _Wanted(BaseModel):
 
 @click.command(
     "edit",
-    help="Print the products, presets, settings, templates and experience of the laboratory as "
-    "YAML; or make them as FILE says (- reads standard input). A section that FILE leaves out "
-    "stays as it is. Products and presets that it does not list are deleted; a setting that is "
-    "null goes back to config.yaml. Items of experience are matched by `id`: one without an id is "
-    "new, one with `status: archived` is found no more, one that is not listed stays. An item "
-    "whose `version` is an older one was changed since, and nothing is done.",
+    help="Print products, presets, settings, templates and experience as YAML, or apply FILE (- "
+    "for standard input). Missing sections stay. Products and presets that are not listed are "
+    "deleted; a null setting returns to config.yaml. Items of experience are matched by `id`: "
+    "without an id they are new, with `status: archived` they are archived, unlisted ones "
+    "stay. If an item has changed since its `version`, nothing is done.",
 )
 @click.argument("source", metavar="[FILE]", required=False, type=click.Path(
     exists=True, dir_okay=False, allow_dash=True))  # fmt: skip

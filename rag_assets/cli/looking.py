@@ -71,9 +71,9 @@ def _one_line(text: str) -> str:
 
 
 @click.command(
-    help="Say what is built, what is stale and what failed, in raw/ and, without --namespace, of "
-    "the audits of drafts/; each with the command that mends it. Exit code 1 when something "
-    "is stale, or a file cannot be searched that nobody has archived."
+    help="Show what is built, stale or failed in raw/ and, without --namespace, which audits of "
+    "drafts/ are outdated, each with the command that fixes it. Exit code 1 if something is "
+    "stale, or if a file that is not archived cannot be searched."
 )
 @namespace_option
 @json_option
@@ -153,8 +153,8 @@ def _print_policy() -> None:
 
 
 @click.command(
-    help="Say which settings hold in each namespace, and which file says so: KEY, or all below it. "
-    "What configs/rag.yaml does not decide is shown with what it says."
+    help="Show the settings of each namespace and the file that sets them: KEY, or all below it. A "
+    "setting that differs from configs/rag.yaml is shown with its default."
 )
 @click.argument("key", required=False)
 @namespace_option
@@ -197,7 +197,8 @@ def _value(value: Any) -> str:
 
 
 @click.command(
-    help="Ask the catalogues of all namespaces in SQL. Tables: sources, documents, parse_reports, "
+    help="Query the catalogues of all namespaces in SQL. Tables: sources, documents, "
+    "parse_reports, "
     "parents, chunks; runs, packs, verdicts, claims; lineage (from a verdict or item to the "
     "bytes), stages, publications, versions; of a laboratory lab_runs, lab_recipes, lab_feedback, "
     "lab_items and the others of its store."
@@ -230,8 +231,8 @@ def _cell(value: Any) -> str:
 
 @click.command(
     "build-bm25",
-    help="Say what the text index (BM25) of each namespace holds. There is nothing to build: "
-    "every publication has one. Exit code 1 when an index lacks rows.",
+    help="Show what the text index (BM25) of each namespace holds. Every publication already has "
+    "one. Exit code 1 when an index lacks rows.",
 )
 @namespace_option
 @json_option
@@ -394,6 +395,6 @@ def doctor(as_json: bool) -> None:
         for finding in findings:
             click.echo(f"{'ok ' if finding.is_fine else 'BAD'} {finding.what}: {finding.found}")
             if finding.mend:
-                click.echo(f"    mend: {finding.mend}")
+                click.echo(f"    fix: {finding.mend}")
     bad = any(not finding.is_fine for finding in findings)
     click.get_current_context().exit(FAILED if bad else DONE)

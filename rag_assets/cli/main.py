@@ -22,7 +22,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "chunk": ("building", "Scan, parse and cut what changed into parents and chunks."),
         "embed": ("building", "Everything up to vectors, and publish it."),
         "ingest": ("building", "Everything from raw/ to a publication."),
-        "build-bm25": ("looking", "Say what the text index of each namespace holds."),
+        "build-bm25": ("looking", "Show what the text index of each namespace holds."),
         "preview": ("building", "Show how FILE would be parsed and cut; store nothing."),
     },
     "Ask": {
@@ -38,26 +38,26 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "mcp": ("asking", "Serve the workspace to a coding agent, read-only (MCP over stdio)."),
     },
     "Learn": {
-        "lab": ("lab", "Feedback on recipes that were tried, and what was learned of it."),
+        "lab": ("lab", "Recipes, feedback on experiments, and what was learned."),
     },
     "Audit": {
         "audit": ("checking", "Find a draft's strong assertions and what supports them."),
         "verify-citations": ("checking", "Check that a draft's cited sources support it."),
-        "trace": ("checking", "Lead from a verdict or item back to the bytes."),
-        "health": ("checking", "Write what has to be looked at before handing in."),
+        "trace": ("checking", "Trace a verdict or item back to the bytes."),
+        "health": ("checking", "Write a report of what to check before handing in."),
     },
     "Look": {
-        "status": ("looking", "Say what is built, what is stale and what failed."),
+        "status": ("looking", "Show what is built, stale or failed."),
         "documents": ("looking", "List documents with uid, status and reason."),
-        "settings": ("looking", "Say which settings hold, and which file says so."),
+        "settings": ("looking", "Show the settings and the files that set them."),
         "export": ("building", "Write folders and tables of what was made, for other programs."),
-        "sql": ("looking", "Ask the catalogues of all namespaces in SQL."),
+        "sql": ("looking", "Query the catalogues of all namespaces in SQL."),
         "ui": ("looking", "Open the Dagster UI on the workspace."),
     },
     "Keep": {
         "meta": ("setup", "Override metadata of documents."),
         "draft": ("editing", "Edit the chunks of a document, and publish what was edited."),
-        "decide": ("setup", "Note a decision about the settings, with its reason."),
+        "decide": ("setup", "Record a decision about the settings, with its reason."),
         "gc": ("looking", "Remove what nothing refers to."),
         "eval": ("evaluating", "Measure search on known answers."),
     },
@@ -138,7 +138,7 @@ def build_cli() -> click.Group:
         "rag",
         params=list(params),
         callback=_remember_workspace,
-        help="Folders of raw files become evidence that can be trusted.\n\n"
+        help="Turn folders of documents into a searchable library with exact citations.\n\n"
         "Exit codes: 0 done; 1 a run or check failed; 2 wrong usage or configuration; 3 an input "
         "was refused.",
         context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},

@@ -36,7 +36,7 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON to standard output.")
 as_of_option = click.option(
     "--as-of", "as_of", type=click.DateTime(["%Y-%m-%d"]), metavar="DATE",
-    help="The day on which wordings of laws have to hold; today without.",
+    help="Day for the wordings of laws; default: today.",
 )  # fmt: skip
 
 
@@ -55,8 +55,8 @@ namespace_option = click.option(
 )  # fmt: skip
 draft_namespace_option = click.option(
     "--namespace", "-n", "names", multiple=True, metavar="NAME",
-    help="Only this namespace, for what is cited and what is searched; may be repeated. Without "
-    "it: those that the front matter of the draft names, else all.",
+    help="Only this namespace; may be repeated. Without it: those of the draft's front matter, "
+    "else all.",
 )  # fmt: skip
 
 
@@ -299,12 +299,14 @@ def terminal_of(stream: Any) -> TextIO:
     return terminal
 
 
-by_option = click.option("--by", metavar="NAME", help="Who does it; your login name without.")
+by_option = click.option(
+    "--by", metavar="NAME", help="Name that is recorded; default: your login name."
+)
 reason_option = click.option("--reason", default="", help="Why, for the log.")
 seen_option = click.option(
     "--seen", type=click.IntRange(0), metavar="VERSION",
-    help="The version that you looked at, 0 where there was none: a newer one is not overwritten, "
-    "you are told what changed.",
+    help="The version that you looked at (0 for none). A newer version is not overwritten; the "
+    "command shows what changed.",
 )  # fmt: skip
 
 

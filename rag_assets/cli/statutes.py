@@ -48,16 +48,15 @@ def law() -> None:
 
 
 @law.command(
-    help="Find articles that answer QUESTION, in the wording in force: each whole, below its law "
-    "and path, with the citation that leads back to it. With --answer they are grouped by the "
-    "rank of their law and the day of its wording; no word is anybody's but the law's."
+    help="Find the articles that answer QUESTION, in the wording in force: each whole, with law, "
+    "path and citation. --answer groups them by rank and date. Every word is the law's."
 )
 @click.argument("question")
 @as_of_option
 @click.option(
     "--all-versions",
     is_flag=True,
-    help="Also wordings in whose place another one is in force.",
+    help="Also find superseded wordings.",
 )
 @click.option("--namespace", "-n", "names", multiple=True, metavar="NAME",
               help="Search only this namespace; may be repeated.")  # fmt: skip
@@ -99,8 +98,8 @@ def search(
             _show_found(one)
         return
     click.echo(
-        f"Articles on the question, as printed, in force on {day} where nothing else is said. No "
-        "language model was asked.\n"
+        f"Articles on the question, as printed, in force on {day} unless marked otherwise. No "
+        "language model was used.\n"
     )
     for level, members in group_by_rank(found.found):
         click.echo(f"== {(level or 'rank not known').replace('_', ' ')}\n")
@@ -242,14 +241,13 @@ _SHOWN = 10
 
 @law.command(
     "check",
-    help="Say what to look at among laws: empty files, equal texts, superseded wordings, files "
-    "without articles, numbers that are missing or out of order, titles that are none. Proposes, "
-    "and changes nothing.",
+    help="List what looks wrong among laws: empty files, equal texts, superseded wordings, files "
+    "without articles, missing or unordered numbers, wrong titles. Changes nothing.",
 )
 @namespace_option
 @click.option(
     "--as-of", "as_of", type=click.DateTime(["%Y-%m-%d"]), metavar="DATE",
-    help="The day on which a wording has to hold; today without.",
+    help="Day for the wordings of laws; default: today.",
 )  # fmt: skip
 @click.option("--all", "every", is_flag=True, help="Print every finding, not the first of a rule.")
 @json_option

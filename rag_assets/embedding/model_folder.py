@@ -152,10 +152,10 @@ def read_json(folder: Path, name: str) -> dict[str, Any]:
         content = json.loads(path.read_text("utf-8"))
     except ValueError as error:
         raise ConfigurationError(
-            f"{path}: not valid JSON ({error}). Copy the model's folder anew."
+            f"{path}: not valid JSON ({error}). Copy the model's folder again."
         ) from error
     if not isinstance(content, dict):
-        raise ConfigurationError(f"{path}: not a JSON object. Copy the model's folder anew.")
+        raise ConfigurationError(f"{path}: not a JSON object. Copy the model's folder again.")
     return content
 
 

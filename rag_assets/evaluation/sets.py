@@ -141,7 +141,7 @@ def read_retrieval_set(folder: Path, limit: int | None = None) -> RetrievalSet:
         limit: questions at most, the first ones; the corpus stays whole.
 
     Raises:
-        UsageError: a file is missing, a row has another shape, an id stands twice, or no query
+        UsageError: a file is missing, a row has another shape, an id occurs twice, or no query
             has a relevant document.
     """
     folder = folder.absolute()
@@ -152,7 +152,7 @@ def read_retrieval_set(folder: Path, limit: int | None = None) -> RetrievalSet:
     unknown_queries = judgements.keys() - {query.id for query in queries}
     asked = tuple(query for query in queries if query.id in judgements)
     if not asked:
-        named = f" (they name {min(unknown_queries)!r}, which is none)"
+        named = f" (they name {min(unknown_queries)!r}, which does not exist)"
         raise UsageError(
             f"{folder / JUDGEMENTS}: no query of {QUERIES} has a relevant document"
             f"{named if unknown_queries else ''}."
@@ -178,7 +178,7 @@ def read_unique(file: Path, kind: type[_AnyRow]) -> tuple[_AnyRow, ...]:
     rows: dict[str, _AnyRow] = {}
     for number, row in read_rows(file, kind.model_validate, f"not a row of {file.name}"):
         if row.id in rows:
-            raise UsageError(f"{file}, line {number}: '_id' {row.id!r} stands twice.")
+            raise UsageError(f"{file}, line {number}: '_id' {row.id!r} occurs twice.")
         rows[row.id] = row
     if not rows:
         raise UsageError(f"{file} holds no rows.")
@@ -307,7 +307,7 @@ def load_eval_set(path: Path | str) -> EvalSet:
     """Return the evaluation set in a JSON file.
 
     Raises:
-        UsageError: no such file, not JSON, a missing or unknown key, an id that stands twice, or
+        UsageError: no such file, not JSON, a missing or unknown key, an id that occurs twice, or
             an expectation of a document that is not there; the text names the place and the rule.
     """
     file = Path(path)
@@ -334,4 +334,4 @@ def _relevance(expected: Iterable[str], graded: Mapping[str, float]) -> dict[str
 def _refuse_twice(what: str, names: Iterable[str]) -> None:
     twice = [name for name, count in Counter(names).items() if count > 1]
     if twice:
-        raise ValueError(f"{what} '{twice[0]}' stands twice")
+        raise ValueError(f"{what} '{twice[0]}' occurs twice")

@@ -33,7 +33,7 @@ _TIMES = re.compile(r".*_ms")
 
 @dataclass(frozen=True, slots=True)
 class StoredEvaluation:
-    """A report and where it lies. `is_new` is False where the same figures stood there already."""
+    """A report and its path. `is_new` is False where the same figures stood there already."""
 
     name: str
     values: Mapping[str, Any]

@@ -262,7 +262,7 @@ def _mapping(value: object) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class AskOutcome:
-    """A pack and where it lies. `is_new` is False where the same pack stood there already.
+    """A pack and its path. `is_new` is False where the same pack stood there already.
 
     Args:
         html: its page with pictures, None where nobody asked for it.
@@ -306,7 +306,7 @@ def ask(
     Raises:
         UsageError: no text, an unknown namespace, or evidence that must not be cited.
         PublicationError: none of the namespaces has a publication.
-        DamagedFileError: a quote is not what stands in its source; a stored pack was changed.
+        DamagedFileError: a quote differs from its source; a stored pack was changed.
     """
     from rag_assets.retrieval import workspace_of
 
@@ -628,7 +628,7 @@ def pack_files(path: Path) -> tuple[Path, Path]:
     data = path.with_suffix(".json")
     if not data.is_file():
         raise UsageError(
-            f"{path}: no evidence pack stands there ({data.name} is missing). Name one of "
+            f"{path}: there is no evidence pack ({data.name} is missing). Name one of "
             "outputs/, for instance outputs/evidence_pack_v001.md."
         )
     return data, path.with_suffix(".md")

@@ -95,7 +95,7 @@ def make_pack(
     Raises:
         UsageError: no text, an unknown namespace, or evidence that must not be cited.
         PublicationError: none of the namespaces has a publication, or one that was named is gone.
-        DamagedFileError: a quote is not what stands in its source.
+        DamagedFileError: a quote differs from its source.
         LanguageModelError: the settings name a language model that does not answer.
     """
     if question.mode == "answer":

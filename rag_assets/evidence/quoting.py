@@ -240,7 +240,7 @@ def check_quote(document: ParsedDocument, start: int, quote: str, name: str) -> 
     printed = printed_text(document, start, end)
     if document.text[start:end] != quote or _read(printed) != _read(quote):
         raise DamagedFileError(
-            f"{name}: the quote is not what stands in the source. No pack was made. Quote: "
+            f"{name}: the quote differs from the source. No pack was made. Quote: "
             f"{quote!r}. Source: {printed!r}. Delete the document's parse and run `rag ingest`; "
             "if it stays, please report it."
         )

@@ -166,5 +166,5 @@ def require_order(ok: float, weak: float, section: str) -> None:
     """Raise ConfigurationError where WEAK would begin above OK."""
     if weak > ok:
         raise ConfigurationError(
-            f"{section}.weak_threshold ({weak}) must not lie above {section}.threshold ({ok})."
+            f"{section}.weak_threshold ({weak}) must not be above {section}.threshold ({ok})."
         )

@@ -285,8 +285,8 @@ def check_facts(statement: str, sentences: Sequence[str], bearing: Bearing) -> t
 
 # Counts as code: raise it when the same texts come to another judgement.
 _VERSION = 5
-_WORD_FOR_WORD = Sign("words", "", "", "It stands there word for word.")
-# Below what is OK: only a sentence that stands there word for word is.
+_WORD_FOR_WORD = Sign("words", "", "", "It is there word for word.")
+# Below what is OK: only a sentence that is there word for word is.
 _MOST = 0.99
 _NO_WORDS = re.compile(r"[\W_]+")
 _NAME = re.compile(r"[^\W\d_]+")
@@ -319,7 +319,7 @@ class FactsScorer:
 
     @property
     def thresholds(self) -> Thresholds:
-        """Return that only a sentence that stands there word for word is OK."""
+        """Return that only a sentence that is there word for word is OK."""
         origin = "scorer facts: word for word"
         return Thresholds(1.0, 0.0, origin, origin)
 

@@ -618,7 +618,7 @@ def hold_to_source(
 
 def _find_order(statement: str, passages: Sequence[PassageText]) -> str | None:
     """Return a sentence of the passages that tells a reviewer what to say, None where there is
-    none or the statement stands there word for word.
+    none or the statement is there word for word.
     """
     sentences = (
         _plain(passage.text[slice(*span)]) for passage in passages for span in passage.sentences

@@ -130,7 +130,7 @@ def find_fit(fingerprint: str) -> ReaderFit | None:
 
 
 def keep_fit(fit: ReaderFit) -> Path:
-    """Keep what was measured on this machine, in the place of what was measured before.
+    """Keep what was measured on this machine, instead of what was measured before.
 
     Raises:
         ConfigurationError: the file that is there is damaged.
@@ -649,7 +649,7 @@ def load_reader_scorer(
         reader = open_reader(chat)
     else:
         raise ConfigurationError(
-            "verify.scorer: llm asks the model that `llm` names, which is none. Run `rag models "
+            "verify.scorer: llm needs a model, but `llm` names none. Run `rag models "
             "list` and set `llm.kind` to local, or name a service."
         )
     fit = find_fit(reader.fingerprint)

@@ -302,7 +302,7 @@ def _depends_on_order(marks: Counter[str]) -> bool:
 
 
 def _exchanged(one: str, other: str) -> bool:
-    """Of texts that are all but equal: a word stands in the place of another, or one more."""
+    """Of texts that are all but equal: a word stands instead of another, or one more."""
     ignored = lab_words().ignored
     sides = []
     for text in (one, other):

@@ -114,7 +114,7 @@ def init_laboratory(workspace: Workspace) -> bool:
         text = written.decode("utf-8")
         if any(line.startswith("lab:") for line in text.splitlines()):
             raise ConfigurationError(
-                f"{path}: 'lab' stands there without a value. Remove the line, then do this again."
+                f"{path}: 'lab' has no value. Remove the line and run the command again."
             )
         write_bytes(path, f"{text.rstrip()}\n{_SECTION}".encode())
     open_laboratory(Workspace.open(workspace.root))
@@ -162,7 +162,7 @@ def settings_in_force(written: LabSettings, saved: SavedSettings) -> LabSettings
         if key not in SAVABLE:
             raise UsageError(
                 f"'{key}' is no setting that is saved here (there are {', '.join(SAVABLE)}); the "
-                "others stand in config.yaml."
+                "others are in config.yaml."
             )
         section, _, name = key.partition(".")
         whole[section][name] = value

@@ -176,7 +176,7 @@ def require_bases(lab: Laboratory) -> None:
     for key, name in (("principles", bases.principles), ("modulation", bases.modulation)):
         if name not in declared:
             raise ConfigurationError(
-                f"lab.bases.{key} names the namespace '{name}', and there is none. Make it: "
+                f"lab.bases.{key} names the namespace '{name}', which does not exist. Make it: "
                 f"rag namespace add {name} --template kb_{key}, put its papers into raw/{name}, "
                 "then rag ingest."
             )
@@ -286,8 +286,8 @@ def read_beat(workspace: Workspace) -> dict[str, Any] | None:
 
 
 DIED = (
-    "the process that worked on it ended without a word (killed, or the machine went down). "
-    "`rag lab run {run} --again` begins it anew."
+    "the process that worked on it ended unexpectedly (killed, or the machine went down). "
+    "`rag lab run {run} --again` starts it again."
 )
 
 
@@ -424,7 +424,7 @@ def make_run(
     fails it too, and is raised.
     """
     outcome: RunOutcome | None = None
-    reason = "it ended without a word"
+    reason = "it ended unexpectedly"
     snapshot: dict[str, Any] = {}
     try:
         with LabLibrary(lab, asked, run.id) as library:

@@ -151,7 +151,7 @@ def choose_model(models: Sequence[ModelSettings]) -> ModelSettings:
     """
     if not models:
         raise ConfigurationError(
-            "embed.models: experience is searched by an embedding model, and there is none."
+            "embed.models: experience needs an embedding model, and none is configured."
         )
     reading = (one for one in models if can_read(load_tokenizer(one), _CHINESE))
     return next(reading, models[0])

@@ -318,7 +318,7 @@ def give_feedback(
     """Store a feedback or an edit of it, compare the run, and learn from it.
 
     A model is asked before anything is written: where it fails, all is as it was. What the
-    feedback taught before is taken back with every edit by hand since, then it is learned anew.
+    feedback taught before is taken back with every edit by hand since, then it is learned again.
 
     Args:
         at: now, ISO 8601 with zone; `by` who.

@@ -131,8 +131,8 @@ def _weigh_quote(claim: CitedStatement) -> Support:
     holding = _holding_words(claim, words)
     return Support(
         verdict="not_judged" if holding else "not_supported",
-        reason="It stands there word for word. Whether it speaks for the candidate or against it, "
-        "nobody has read." if holding else "It does not stand there word for word.",
+        reason="It is there word for word. Whether it speaks for the candidate or against it, "
+        "nobody has read." if holding else "It is not there word for word.",
         by=WORD_FOR_WORD, score=1.0 if holding else 0.0,
         citation=(holding or [one.citation for one in claim.sources])[0],
         quote=words if holding else "", holding=tuple(holding),

@@ -278,6 +278,6 @@ def complete_as(
         raise AnswerError(
             f"{model.name} was asked for {answer.__name__} as JSON; {key}: {first['msg']}, got "
             f"{completion.text[:_SHOWN_CHARACTERS]!r}. A model that follows JSON Schemas, or "
-            "more 'llm.max_tokens', mends it.",
+            "more 'llm.max_tokens', fixes it.",
             completion.text,
         ) from error

@@ -203,7 +203,7 @@ class LocalServer:
             try:
                 self._copy(slot, "restore", name)
             except OSError as error:
-                _log.warning("%s: its prompt is read anew (%s)", self._folder / name, error)
+                _log.warning("%s: its prompt is read again (%s)", self._folder / name, error)
             else:
                 return
         # A question without words: what a person asks is kept nowhere.

@@ -61,7 +61,7 @@ class OpenAiCompatibleModel:
         if "@" in urlsplit(settings.base_url).netloc:
             raise ConfigurationError(
                 "llm: 'base_url' holds a name or password before its host (config.yaml); secrets "
-                f"stand in the environment or .env: put the key into {settings.api_key_variable}."
+                "belong in the environment or .env: put the key into {settings.api_key_variable}."
             )
         self._settings = settings
         self._key = key

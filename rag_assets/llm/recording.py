@@ -132,7 +132,7 @@ class RememberingModel(RecordingModel):
     """Asks a model what it has not answered before; an equal request gets the recorded answer.
 
     For tasks at temperature 0, where asking again would only cost. Only calls to a model that
-    describes itself in the same way count: other weights under the same name are asked anew.
+    describes itself in the same way count: other weights under the same name are asked again.
     """
 
     def complete(self, request: ChatRequest, budget: Budget | None = None) -> Completion:

@@ -30,7 +30,7 @@ FailureKind = Literal["deterministic", "resource"]
 
 
 class RagError(Exception):
-    """Base of every error that this package raises on purpose. Its text names the mend."""
+    """Base class of all package errors. The message says how to fix the problem."""
 
 
 class UsageError(RagError, ValueError):

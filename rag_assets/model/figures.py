@@ -10,5 +10,5 @@ FIGURE = re.compile(r"!\[(?P<name>(?:[^\[\]\n]|\[[^\[\]\n]*\])*)\]\(attachment:[
 
 
 def show_figures(text: str) -> str:
-    """Return a text for a person: in the place of each picture its name, `[Figure 3]`."""
+    """Return a text for a person: instead of each picture its name, `[Figure 3]`."""
     return FIGURE.sub(lambda figure: f"[{figure['name'].strip() or 'picture'}]", text)

@@ -7,7 +7,7 @@ import re
 
 # Ideographs: unified, extension A, compatibility, and the two planes that extensions fill.
 HAN_RANGES = r"\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
-# With kana and the marks that stand in the place of an ideograph (々 〆 〇): written without
+# With kana and the marks that stand instead of an ideograph (々 〆 〇): written without
 # spaces, one token or more a character in every tokenizer. Hangul is written with spaces and
 # counts as words.
 CJK_RANGES = rf"\u3005-\u3007\u3040-\u30ff{HAN_RANGES}"

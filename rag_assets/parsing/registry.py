@@ -106,17 +106,17 @@ def ask_for_seconds(seconds: float) -> None:
 PARSE_REASONS: Mapping[str, str] = MappingProxyType(
     {
         "changed_while_reading": "The file was saved during the build; build again.",
-        "damaged_file": "Open the file in its own program, save it anew and replace it.",
+        "damaged_file": "Open the file in its own program, save it again and replace it.",
         "empty_file": "The file holds no text; remove it or fill it.",
         "error_page": "Download the document itself, signed in if needed, and replace the file.",
-        "hostile_file": "Find out where the file comes from; save it anew with its own program.",
+        "hostile_file": "Find out where the file comes from; save it again with its own program.",
         "memory_limit": "Raise parse.megabytes_of_memory, or split the document; then --retry.",
         "missing_extra": "Install the package that the message names; then --retry.",
         "missing_key": "Put the key that the message names into .env; then --retry.",
         "no_pages": "The document has no pages; export it again.",
         "no_text_layer": "The pages are pictures; run text recognition (OCR) on the file.",
         "page_limit": "Raise parse.max_pages, or split the document; build again.",
-        "parser_crashed": "Save the file anew with another program; report the crash if it stays.",
+        "parser_crashed": "Save the file again with another program; report the crash if it stays.",
         "password_required": "Write `password: …` into the file's sidecar <file>.meta.yaml.",
         "password_wrong": "Correct `password:` in the file's sidecar <file>.meta.yaml.",
         "provider_failed": "Look whether the service is up; then --retry, or parser: pymupdf.",
@@ -206,7 +206,7 @@ def registered_recipes() -> list[dict[str, str]]:
 def carried_recipes() -> list[dict[str, str]]:
     """Return `registered_recipes` for a process that may never read with any of them.
 
-    Of a parser that no other process can make the sentence that says so stands in the place of the
+    Of a parser that no other process can make the sentence that says so stands instead of the
     recipe, as `refused`: `import_registered` raises it there.
     """
     carried = []

@@ -151,8 +151,8 @@ def look_since_publication(namespace: Namespace) -> SincePublication:
     changes = unpublished_changes(namespace, sources)
     told = name_changes([one for one in changes if one.kind in {"replaced", "removed"}])
     outdated = (
-        f"raw/ has changed since the publication: {told}. What is said here is of the text as it "
-        f"was. Run `rag ingest --namespace {namespace.name}` and ask again."
+        f"raw/ has changed since the publication: {told}. This result uses the earlier text. Run "
+        f"`rag ingest --namespace {namespace.name}` and ask again."
     )
     return SincePublication(
         outdated if told else None, _moved(namespace, Inventory(tuple(sources))) | lowered
@@ -170,7 +170,7 @@ def _moved(namespace: Namespace, now: Inventory) -> dict[str, str]:
         if held.doc_uid is None or living is None or is_citable(living, living.sidecar):
             continue
         barred = next((one.source_uri for one in living.sources if not one.citable), None)
-        why = f"it stands in {barred} now" if barred else "its sidecar says so now"
+        why = f"it is in {barred} now" if barred else "its sidecar says so now"
         found[held.doc_uid] = f"`{held.doc_uid}` must not be cited: {why}"
     return found
 

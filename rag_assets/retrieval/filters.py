@@ -142,8 +142,8 @@ class SearchFilters:
         narrowed = replace(self, **changes)
         if narrowed.excludes_everything and not self.excludes_everything:
             raise UsageError(
-                f"filter '{text}': together with the other filters nothing can pass. Several "
-                "values that may each hold stand in one filter: doc_uid=a,b"
+                f"filter '{text}': together with the other filters nothing can pass. Write "
+                "alternative values in one filter: doc_uid=a,b"
             )
         return narrowed
 
@@ -182,7 +182,7 @@ def parse_filter(text: str) -> SearchFilters:
         hint = f" Did you mean '{nearest[0]}'?" if nearest else ""
         raise UsageError(f"filter '{text}': '{name}' is no filter.{hint} Filters are {_FORMS}")
     if not value:
-        raise UsageError(f"filter '{text}': a value must stand after '{sign}', such as {_FORMS}")
+        raise UsageError(f"filter '{text}': a value must follow '{sign}', such as {_FORMS}")
     if sign == "!=":
         if name != "doc_uid":
             raise UsageError(f"filter '{text}': only documents are left out; write doc_uid!=…")

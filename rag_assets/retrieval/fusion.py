@@ -263,7 +263,7 @@ LEXICAL = "lexical"
 # Searches by entities (`graph`), of publications that have them.
 GRAPH = "graph"
 # What it weighs where no weights are stated, beside the 1 that all others share.
-# Chosen by benchmarks/graph_search.py (docs/evaluation.md).
+# Chosen on two sets of questions of several hops (docs/evaluation.md, "Entities").
 GRAPH_SHARE = 0.3
 FUSION_FILE = "fusion.yaml"
 

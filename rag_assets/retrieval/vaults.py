@@ -248,7 +248,7 @@ class CutFaults:
 
 
 def find_cut_faults(namespace: Namespace, inventory: Inventory, notify: Notify) -> CutFaults:
-    """Look at every law that was cut anew since the last look, and remember what was seen.
+    """Look at every law that was cut again since the last look, and remember what was seen.
 
     It stands in records beside those of the stages: who edits one law of a vault waits for that
     one. What is said of a law is a function of its parse, its parents and its chunks.

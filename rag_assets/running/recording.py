@@ -87,7 +87,7 @@ def laboratory_faults(workspace: Workspace) -> Iterator[tuple[str, str | None]]:
     kind = file_system_of(path)
     if kind.startswith(_NETWORK):
         yield (
-            f"{path} lies on a network file system ({kind}), where two writers can damage it",
+            f"{path} is on a network file system ({kind}), where two writers can damage it",
             "keep the workspace on a disk of this machine",
         )
     try:

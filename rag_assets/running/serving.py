@@ -37,7 +37,7 @@ _STOP_SECONDS = 60
 class CodeServer:
     """Dagster's code server: a process that stays, and a child of it that loads the definitions.
 
-    The child can be loaded anew from the UI. Nothing of Dagster's starts it again when it dies,
+    The child can be reloaded from the UI. Nothing of Dagster's starts it again when it dies,
     and then neither the UI nor a sensor can do anything any more. The web server and the daemon
     look for the socket by themselves and take up what answers there.
 

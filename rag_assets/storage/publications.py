@@ -95,8 +95,8 @@ def restore_pointer(folder: Path, stored: bytes | None) -> Pointer | None:
 
 def _damaged(folder: Path, problem: object) -> DamagedFileError:
     return DamagedFileError(
-        f"{folder / POINTER}: the pointer is damaged ({problem}). Run `rag ingest`: it is made "
-        "again from the publications that stand there."
+        f"{folder / POINTER}: the pointer is damaged ({problem}). Run `rag ingest`: it is rebuilt "
+        "from the existing publications."
     )
 
 
@@ -129,7 +129,7 @@ def mend_pointer(folder: Path) -> str | None:
     else:
         store.delete(POINTER)
     return (
-        f"{folder / POINTER}: the pointer was damaged ({damage}) and was made anew from "
+        f"{folder / POINTER}: the pointer was damaged ({damage}) and was rebuilt from "
         f"{len(history)} publications."
     )
 

@@ -223,7 +223,7 @@ def _passage(row: Row, read: Bytes, made_by: Mapping[str, Any]) -> Step:
 def _compare_passage(row: Row, read: Bytes) -> tuple[bool | None, str]:
     if row["chunk_hash"] is None:
         return None, (
-            "no publication that stands holds this passage any more; the output keeps its text, "
+            "no existing publication has this passage any more; the output keeps its text, "
             "locator and hash"
         )
     if row["passage_hash"] not in {None, row["chunk_hash"]}:
@@ -233,7 +233,7 @@ def _compare_passage(row: Row, read: Bytes) -> tuple[bool | None, str]:
         return None, "its parse is no longer on disk, so the passage could not be compared with it"
     if hash_text(text[row["char_start"] : row["char_end"]]) != row["chunk_hash"]:
         return False, "the parse holds other text at these characters"
-    return True, "stands verbatim in the parse at these characters"
+    return True, "is verbatim in the parse at these characters"
 
 
 def _file(row: Row, read: Bytes) -> Step:
@@ -633,7 +633,7 @@ def _condition(
     )
     if len(found) > 1:
         names = ", ".join(f"{each['namespace']}::{chunk}" for each in found)
-        raise UsageError(f"'{name}' stands in several namespaces: write one of {names}.")
+        raise UsageError(f"'{name}' is in several namespaces: write one of {names}.")
     if found:
         return _IS_PASSAGE, {"id": found[0]["citation_id"]}
     if read_named_rows(connection, "SELECT 1 FROM ends WHERE id = $id LIMIT 1", {"id": name}):

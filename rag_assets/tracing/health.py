@@ -182,7 +182,7 @@ _PLACES = """
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """The report and where it lies. `todo` is empty where nothing has to be looked at."""
+    """The report and its path. `todo` is empty where nothing has to be looked at."""
 
     path: Path
     text: str

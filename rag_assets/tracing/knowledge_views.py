@@ -211,7 +211,7 @@ def _drafted_chunks(namespaces: Sequence[Namespace]) -> Iterator[dict[str, Any]]
                 continue
             try:
                 draft = DraftEditor(namespace, uid, by="a reader").draft()
-            except UsageError:  # gone, or not cut anew yet: it has no chunks until it is
+            except UsageError:  # gone, or not cut again yet: it has no chunks until it is
                 continue
             for chunk in draft.chunks:
                 yield {

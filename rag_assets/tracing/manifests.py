@@ -51,7 +51,7 @@ _MAKERS = ("run_id", "code_version", "config_hash", "tool_version")
 
 @dataclass(frozen=True, slots=True)
 class BuildManifest:
-    """The manifest of one publication and where it lies. `is_new` False: it stood there."""
+    """The manifest of one publication and its path. `is_new` False: it stood there."""
 
     build_id: str
     path: Path
@@ -123,7 +123,7 @@ def _not_standing(namespace: Namespace, publication: str) -> str:
     standing = [name for name in names if name in complete]
     retired = "was retired" if publication in names else "is unknown"
     return (
-        f"publication '{publication}' of '{namespace.name}' {retired}; these stand: "
+        f"publication '{publication}' of '{namespace.name}' {retired}; these exist: "
         f"{', '.join(standing) or 'none'}. A manifest that was written before stays below "
         f"{namespace.workspace.meta / 'builds'}."
     )

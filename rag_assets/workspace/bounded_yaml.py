@@ -103,9 +103,7 @@ def read_bounded(path: Path, shown: str | None = None) -> bytes:
     except FileNotFoundError as error:
         if not path.is_symlink():
             raise
-        raise ConfigurationError(
-            f"{name}: a symbolic link that leads nowhere; mend it or remove it."
-        ) from error
+        raise ConfigurationError(f"{name}: a broken symbolic link; fix or remove it.") from error
     except PermissionError as error:
         raise ConfigurationError(
             f"{name}: cannot be read ({error.strerror}). Give this user permission to read it."
@@ -141,7 +139,7 @@ def parse_yaml(
         name: what errors call the file.
         first_line: on which the source begins in its file, from 1.
         as_text: every value is the text that stands there, its tag means nothing, and of a key
-            that stands twice the last counts: as front matter is read that others made for tools
+            that occurs twice the last counts: as front matter is read that others made for tools
             of their own.
 
     Raises:
@@ -190,7 +188,8 @@ def _measure(text: str) -> None:
         if isinstance(event, yaml.CollectionStartEvent):
             if len(stack) > MAX_DEPTH:
                 raise _RefusedError(
-                    line, f"lists and mappings stand more than {MAX_DEPTH} deep. Write them flatter"
+                    line,
+                    f"lists and mappings are nested more than {MAX_DEPTH} deep. Write them flatter",
                 )
             if event.anchor is not None:
                 sizes[event.anchor] = None
@@ -219,9 +218,9 @@ def _measure(text: str) -> None:
 def _size_of_alias(event: Any, sizes: dict[str, tuple[int, int] | None]) -> tuple[int, int]:
     # The name is not shown: it may be a password that begins with `*`, written without quotes.
     if event.anchor not in sizes:
-        problem = f"an alias (*name) of nothing that stands before it; {_QUOTE}"
+        problem = f"an alias (*name) of a name that is not defined before it; {_QUOTE}"
     elif (size := sizes[event.anchor]) is None:
-        problem = "an alias (*name) repeats the very value that it stands in; write it out"
+        problem = "an alias (*name) repeats the value that contains it; write it out"
     else:
         return size
     raise _RefusedError(event.start_mark.line, problem)
@@ -262,7 +261,7 @@ class _Maker:
                     raise _RefusedError(line, "`<<` is not read here; write the keys out", at)
                 self._require_text(key, line, at)
                 if key in seen:
-                    raise _RefusedError(line, f"the key {key!r} stands twice", at)
+                    raise _RefusedError(line, f"the key {key!r} occurs twice", at)
             seen.add(key)
             yield key, self.make(value, (*at, key))
 

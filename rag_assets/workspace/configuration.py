@@ -292,7 +292,7 @@ def _check_order(settings: Settings, layers: Sequence[Layer]) -> None:
         raise ConfigurationError(
             _explain(
                 ("embed", "models"),
-                "each model must have a name of its own, by which its searches are told apart",
+                "each model needs a different name",
                 twice,
                 layers,
             )
@@ -301,7 +301,7 @@ def _check_order(settings: Settings, layers: Sequence[Layer]) -> None:
         raise ConfigurationError(
             _explain(
                 ("embed", "models"),
-                "a sparse encoder stands behind at least one other model, which comes first",
+                "list a dense model before the sparse encoder",
                 names[0],
                 layers,
             )

@@ -111,8 +111,8 @@ def require_own_environment(folder: Path) -> None:
     named = stale_environment(Workspace(folder)).get("RAG_WORKSPACE")
     if named is not None and os.environ.get("RAG_WORKSPACE") == named:
         raise WorkspaceError(
-            f"{folder / ENVIRONMENT_FILE} names the workspace {named}, not the folder in which it "
-            f"stands: was that moved or copied? Set RAG_WORKSPACE={folder} there and DAGSTER_HOME "
+            f"{folder / ENVIRONMENT_FILE} names the workspace {named}, not its own folder: was it "
+            f"moved or copied? Set RAG_WORKSPACE={folder} there and DAGSTER_HOME "
             "likewise, or run `rag ui` once, which corrects both."
         )
 

@@ -337,9 +337,9 @@ def _lost_journal(namespace: Namespace, before: Inventory, journal: Journal) -> 
     if journal.bindings or not before.contents:
         return None
     return (
-        f"{namespace.journal}: the identity journal is gone. Every document got a uid anew, from "
-        "the stems in path order: documents that were renamed, edited after a copy or told apart "
-        "by -2 may have others than before. Restore the file from a backup, or audit your drafts "
+        f"{namespace.journal}: the identity journal is gone. Every document got a new uid from its "
+        f"file name, in path order: documents that were renamed, edited after a copy or numbered "
+        f"-2 may have other uids now. Restore the file from a backup, or audit your drafts "
         "again."
     )
 

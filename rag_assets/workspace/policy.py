@@ -135,7 +135,7 @@ def _check(field: str, value: str | None) -> None:
         return
     require_text(value, f"'{field}'")
     if field == "citable" and value != "false":
-        raise UsageError("'citable' can only be set to false: where a file lies decides the rest.")
+        raise UsageError("'citable' can only be set to false: the file's folder decides the rest.")
     if field == ARCHIVED and value != "true":
         raise UsageError("'archived' can only be set to true, or taken back with `archived=`.")
     if field == REPEALED and value != "false":

@@ -199,7 +199,7 @@ def _visit_link(listing: Listing, path: Path, uri: str, root: Path) -> None:
             uri,
             path,
             "symlink_broken",
-            "the symbolic link leads nowhere; mend it or remove it.",
+            "the symbolic link is broken; fix or remove it.",
         )
         return
     if not target.is_relative_to(root.resolve()):
@@ -217,8 +217,8 @@ def _visit_link(listing: Listing, path: Path, uri: str, root: Path) -> None:
             uri,
             path,
             "symlink_folder",
-            "links to folders are not followed (they can run in circles); its files are "
-            "taken where they lie.",
+            "links to folders are not followed (they can run in circles); its files are taken "
+            "where they are.",
         )
     else:
         _take_file(listing, str(path), uri)

@@ -127,7 +127,7 @@ _LIKE = re.compile(
 _BARE = re.compile(r"(?is)(?P<target>.+[^/]\.[^./]+)\.ya?ml")
 
 
-FOLDER_IN_PLACE = "a folder stands where the sidecar should; give it another name."
+FOLDER_IN_PLACE = "a folder has the sidecar's name; rename it."
 
 
 @dataclass(frozen=True, slots=True)

@@ -294,7 +294,7 @@ def test_the_commands_take_files_of_either_mode(own: Workspace) -> None:
     assert (wrong.exit_code, "mode: answer" in wrong.output) == (3, True)
     assert run_rag(*at, "query", pack.path).exit_code == 0
     both = run_rag(*at, "ask", saved.path, "--no-agent")
-    assert (both.exit_code, "stand in it" in both.output) == (3, True)
+    assert (both.exit_code, "in the file" in both.output) == (3, True)
     explained = run_rag(*at, "query", saved.path, "--explain")
     assert (explained.exit_code, "of packs" in explained.output) == (3, True)
 

@@ -62,7 +62,7 @@ def test_an_answer_that_was_edited_is_told_by_field_and_line(own: Workspace) -> 
     assert any("answer_v001.md differs: line" in one for one in found.differences)
     made.markdown.unlink()
     assert "answer_v001.md is missing" in replay_stored(made.json).differences
-    with pytest.raises(UsageError, match="no answer stands there"):
+    with pytest.raises(UsageError, match="there is no answer"):
         replay_stored(own.outputs / "answer_v009.md")
 
 

@@ -37,7 +37,7 @@ def test_a_run_that_parses_writes_them(namespace: Namespace, stages: tuple[str, 
     found = summaries(namespace)
     assert "Every claim must cite a source" in found["instruction_brief.md"]
     assert "raw/evidence/roofs.md" in found["parse_quality_report.md"]
-    assert "No exemplar" in found["style_brief.md"]
+    assert "There is no exemplar" in found["style_brief.md"]
 
 
 def test_other_runs_leave_them_alone(namespace: Namespace) -> None:

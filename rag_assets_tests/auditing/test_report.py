@@ -68,7 +68,7 @@ def test_table_survives_pipes_marks_and_tags() -> None:
 
 def test_only_rows_to_mend_have_details_with_the_whole_passage() -> None:
     markdown = render_markdown(made())
-    details = markdown.split("## To mend")[1].split("## Sources used")[0]
+    details = markdown.split("## To fix")[1].split("## Sources used")[0]
     assert [line[:6] for line in details.splitlines() if line.startswith("### ")] == [
         "### 2.",
         "### 4.",

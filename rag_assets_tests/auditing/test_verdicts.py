@@ -86,7 +86,7 @@ def test_threshold_says_where_it_comes_from() -> None:
 
 def test_contradicting_thresholds_are_refused() -> None:
     wrong = SETTINGS.model_copy(update={"weak_threshold": 0.9})
-    with pytest.raises(ConfigurationError, match="must not lie above"):
+    with pytest.raises(ConfigurationError, match="must not be above"):
         audit_of("Wages {#wages}.", [WAGES], settings=wrong)
 
 

@@ -65,7 +65,7 @@ def test_papers_and_hops_are_asked_once_and_by_the_agent(tmp_path: Path) -> None
     figures = report.metrics
     assert figures["asked"] == "rules"
     assert report.counts == {"owls_questions": 2, "hops_questions": 1}
-    for way in ("one_search", "track_of_one_paper", "agent"):
+    for way in ("one_search", "agent"):
         assert 0 < float(figures[f"owls_{way}_ndcg_at_10"] or 0) <= 1
     assert figures["hops_one_search_all_at_10"] == 1.0
     assert figures["owls_standing_share"] == 1.0

@@ -42,7 +42,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_answers_are_found_and_every_splitter_stands_beside(
+def test_answers_are_found_and_the_recursive_splitter_is_the_baseline(
     folder: Path, settings: Settings
 ) -> None:
     report = evaluate_chunking(folder, settings)
@@ -54,9 +54,7 @@ def test_answers_are_found_and_every_splitter_stands_beside(
     assert written["cut_share"] == 0
     assert written["by_corpus"].keys() == {"one", "two"}
     assert written["by_corpus"]["one"]["questions"] == 3
-    assert set(written["baselines"]) == {
-        "fixed 200 tokens", "recursive 200 tokens", "windows 200 words"
-    }  # fmt: skip
+    assert set(written["baselines"]) == {"recursive 200 tokens"}
     assert written["counts"]["unplaced_characters"] == 0
     assert "rag-assets" in report.render()
 

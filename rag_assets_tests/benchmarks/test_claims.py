@@ -22,8 +22,12 @@ from rag_assets.model import UsageError
 from rag_assets.workspace import shipped_settings
 
 
+def make_row(number: str, label: str) -> ClaimRow:
+    return ClaimRow(id=number, set="set", claim="claim", evidence=("text",), label=label)
+
+
 def _outcome(label: str, score: float, status: str) -> Outcome:
-    row = ClaimRow("1", "set", "claim", ("text",), label, "doc", "en")
+    row = make_row("1", label)
     judgement = Judgement(score, status, "supported", "Said.", 0, (0, 4))  # type: ignore[arg-type]
     return Outcome(row, judgement)
 
@@ -114,7 +118,7 @@ def test_the_command_prints_and_writes_the_figures(tmp_path: Path) -> None:
 
 
 def test_a_limit_draws_rows_from_the_whole_file() -> None:
-    rows = [ClaimRow(str(n), "set", "claim", ("text",), "REFUTE", "doc", "en") for n in range(50)]
+    rows = [make_row(str(n), "REFUTE") for n in range(50)]
     drawn = draw(rows, 10)
     assert drawn == draw(rows, 10)
     numbers = [int(row.id) for row in drawn]

@@ -1,4 +1,4 @@
-"""Each evaluation below benchmarks/ is a command, told and guarded as those of `rag` are."""
+"""Each evaluation in benchmarks/ is a command with help and error messages like those of `rag`."""
 
 import importlib
 from importlib.util import find_spec
@@ -10,7 +10,6 @@ from click.testing import CliRunner
 from rag_assets.cli.options import OutputPath
 
 EVALUATIONS = (
-    "assertions",
     "chunking",
     "eval_agent",
     "eval_claims",

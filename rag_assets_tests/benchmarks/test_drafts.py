@@ -10,18 +10,14 @@ from click.testing import CliRunner
 
 from benchmarks.evaluating import drafts
 from benchmarks.evaluating.drafts import (
-    FOLDS,
     DraftRow,
     Judged,
     auc,
-    choice_table,
     evaluate_drafts,
     figures,
-    folds_of,
     group_of,
     is_draft_file,
     is_located,
-    judge_by_wording,
     kind_table,
     read_draft_rows,
 )
@@ -89,26 +85,6 @@ def test_a_quotation_is_found_without_white_space_and_punctuation() -> None:
     )
 
 
-def test_no_source_is_divided_between_folds() -> None:
-    rows = [row(n, "NOT", f"paper-{n % 7}.md") for n in range(30)]
-    folds = folds_of(rows)
-    assert len(folds) == 7
-    assert set(folds.values()) == set(range(FOLDS))
-
-
-def test_a_threshold_is_counted_on_sources_that_it_has_not_seen() -> None:
-    # One source alone has high scores: what is chosen on the others lets all of it pass.
-    cells = [("SUPPORTED", 0.2 + n / 100, "WEAK") for n in range(20)] + [("NOT", 0.99, "WEAK")]
-    (first, *_) = choice_table(judged(*cells)).rows
-    wanted, least, most, of_supported, _, of_other = first
-    assert wanted == pytest.approx(0.1)
-    assert isinstance(least, float)
-    assert isinstance(most, float)
-    assert least <= most < 0.99
-    assert of_supported == pytest.approx(0.1, abs=0.1)
-    assert of_other == 1
-
-
 def test_kinds_stand_by_label() -> None:
     rows = [
         Judged(row(1, "NOT", kind="number"), "OK", 0.8),
@@ -118,17 +94,6 @@ def test_kinds_stand_by_label() -> None:
     first, second = kind_table(rows).rows
     assert first[:4] == ("SUPPORTED", "near", 1, 1)
     assert second[:6] == ("NOT", "number", 2, 1, 1, 0)
-
-
-def test_the_wording_alone_is_judged_by_other_sources() -> None:
-    rows = [
-        row(n, label, f"{label}-{n}.md", sentence=f"{word} stands here.")
-        for n in range(FOLDS * 2)
-        for label, word in (("SUPPORTED", "Evidence"), ("NOT", "Nonsense"))
-    ]
-    found = judge_by_wording(rows)
-    assert figures(found)["auc_all"] == 1
-    assert {one.is_ok for one in found if one.row.label == "NOT"} == {False}
 
 
 @pytest.fixture
@@ -144,7 +109,7 @@ def drafted(tmp_path: Path) -> Path:
 
 
 def test_rows_are_judged_by_the_audit_itself(drafted: Path) -> None:
-    report = evaluate_drafts([drafted], shipped_settings(None), "facts", beside=False)
+    report = evaluate_drafts([drafted], shipped_settings(None), "facts")
     kinds = report.tables[1]
     assert kinds.rows[0][:6] == ("SUPPORTED", "near", 1, 1, 0, 0)  # word for word
     assert kinds.rows[1][:6] == ("NOT", "number", 1, 0, 1, 0)
@@ -157,7 +122,7 @@ def test_a_run_that_was_stopped_goes_on(
     drafted: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings, cache = shipped_settings(None), tmp_path / "cache"
-    first = evaluate_drafts([drafted], settings, "facts", cache=cache, beside=False)
+    first = evaluate_drafts([drafted], settings, "facts", cache=cache)
 
     class Silent:
         def __init__(self, scorer: object) -> None:
@@ -172,7 +137,7 @@ def test_a_run_that_was_stopped_goes_on(
     opened = drafts.open_scorer
     monkeypatch.setattr(drafts, "open_scorer", lambda given: Silent(opened(given)))
     monkeypatch.setattr("benchmarks.evaluating.drafts.PreviewSource", None)
-    again = evaluate_drafts([drafted], settings, "facts", cache=cache, beside=False)
+    again = evaluate_drafts([drafted], settings, "facts", cache=cache)
     assert again == first
 
 
@@ -181,16 +146,14 @@ def test_sources_are_found_in_an_archive(drafted: Path, tmp_path: Path) -> None:
     with tarfile.open(archive, "w:xz") as vault:
         vault.add(tmp_path / "roofs.md", "roofs.md")
     (tmp_path / "roofs.md").unlink()
-    report = evaluate_drafts(
-        [drafted], shipped_settings(None), "facts", sources=[archive], beside=False
-    )
+    report = evaluate_drafts([drafted], shipped_settings(None), "facts", sources=[archive])
     assert report.counts["sources"] == 1
 
 
 def test_a_source_that_is_not_there_is_named(drafted: Path) -> None:
     (drafted.parent / "roofs.md").unlink()
     with pytest.raises(UsageError, match=r"roofs\.md .*--sources"):
-        evaluate_drafts([drafted], shipped_settings(None), "facts", beside=False)
+        evaluate_drafts([drafted], shipped_settings(None), "facts")
 
 
 def test_a_line_that_is_no_row_is_named(drafted: Path) -> None:
@@ -201,9 +164,7 @@ def test_a_line_that_is_no_row_is_named(drafted: Path) -> None:
         read_draft_rows(drafted)
 
 
-def test_the_command_takes_drafts_and_claims_and_puts_baselines_beside(
-    drafted: Path, tmp_path: Path
-) -> None:
+def test_the_command_takes_drafts_and_claims(drafted: Path, tmp_path: Path) -> None:
     from benchmarks.eval_claims import eval_claims
 
     claims, out = tmp_path / "claims.jsonl", tmp_path / "out.json"
@@ -215,8 +176,7 @@ def test_the_command_takes_drafts_and_claims_and_puts_baselines_beside(
          "--cache", str(tmp_path / "cache")],
     )  # fmt: skip
     assert run.exit_code == 0, run.output
-    for title in ("By language", "By kind", "Where OK could begin", "Beside it", "By set"):
+    for title in ("By language", "By kind", "By set"):
         assert title in run.output
     stored = json.loads(out.read_text(encoding="utf-8"))
     assert {"auc_all", "ok_supported_en", "located_all", "macro_f1"} <= stored.keys()
-    assert set(stored["compared"]) == {"facts", "similarity", "sentence alone"}

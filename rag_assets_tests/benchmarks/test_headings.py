@@ -7,15 +7,8 @@ from typing import Any
 
 import pymupdf
 import pytest
-from click.testing import CliRunner
 
-from benchmarks.headings.__main__ import headings
-from benchmarks.headings.measuring import (
-    describe_document,
-    describe_misses,
-    evaluate_headings,
-)
-from benchmarks.headings.readers import stored_reader
+from benchmarks.headings.measuring import describe_misses, evaluate_headings
 from benchmarks.headings.rows import (
     FoundHeading,
     HeadingRow,
@@ -26,8 +19,6 @@ from benchmarks.headings.rows import (
 from benchmarks.headings.scores import score_document, summarise
 from rag_assets.model import UsageError
 from rag_assets.workspace import shipped_settings
-
-ALL = frozenset({"title", "abstract", "references"})
 
 
 def row(*headings: tuple[int, str], optional: tuple[str, ...] = (), **fields: Any) -> HeadingRow:
@@ -43,7 +34,6 @@ def test_matched_missed_and_false_headings_are_counted() -> None:
     score = score_document(
         row((1, "Introduction"), (1, "Methods"), (2, "Data")),
         reading((1, "1 Introduction"), (1, "Figure 1"), (2, "2.1 Data")),
-        ALL,
     )
     assert [pair.known.title for pair in score.pairs] == ["Introduction", "Data"]
     assert [heading.title for heading in score.missed] == ["Methods"]
@@ -55,7 +45,6 @@ def test_optional_headings_and_the_title_count_neither_way() -> None:
     score = score_document(
         row((1, "Introduction"), optional=("References",), title="On Hens"),
         reading((1, "On Hens"), (1, "Introduction"), (1, "REFERENCES")),
-        ALL,
     )
     assert score.f1 == 1
     assert [heading.title for heading in score.neutral] == ["On Hens", "REFERENCES"]
@@ -65,7 +54,6 @@ def test_title_that_is_also_optional_is_matched_once_and_free_the_second_time() 
     score = score_document(
         row((1, "References"), optional=("References",)),
         reading((1, "References"), (1, "References")),
-        ALL,
     )
     assert len(score.pairs) == len(score.neutral) == 1
     assert score.f1 == 1
@@ -73,13 +61,13 @@ def test_title_that_is_also_optional_is_matched_once_and_free_the_second_time() 
 
 def test_levels_are_relative_to_the_shallowest() -> None:
     known = row((1, "A thing"), (2, "B thing"), (2, "C thing"))
-    shifted = score_document(known, reading((2, "A thing"), (3, "B thing"), (4, "C thing")), ALL)
+    shifted = score_document(known, reading((2, "A thing"), (3, "B thing"), (4, "C thing")))
     assert shifted.right_levels == 2
 
 
 def test_title_as_root_of_the_bookmarks_does_not_shift_the_levels() -> None:
     known = row((1, "A thing"), (2, "B thing"), title="On Hens")
-    score = score_document(known, reading((1, "On Hens"), (2, "A thing"), (3, "B thing")), ALL)
+    score = score_document(known, reading((1, "On Hens"), (2, "A thing"), (3, "B thing")))
     assert score.right_levels == 2
 
 
@@ -87,35 +75,30 @@ def test_title_as_root_of_the_bookmarks_does_not_shift_the_levels() -> None:
     ("counted", "is_right"), [(95, True), (105, True), (94, False), (106, False)]
 )
 def test_reference_count_is_right_within_five_percent(counted: int, is_right: bool) -> None:
-    score = score_document(row(n_references=100), reading(references=counted), ALL)
+    score = score_document(row(n_references=100), reading(references=counted))
     assert score.is_reference_count_right is is_right
 
 
-def test_field_that_is_null_or_that_the_reader_does_not_say_is_not_scored() -> None:
-    silent = score_document(
-        row(title="On Hens", abstract="x", n_references=3), reading(), frozenset()
-    )
-    open_row = score_document(row(), reading(title="On Hens", references=4), ALL)
-    no_headings = score_document(HeadingRow(pdf="x.pdf"), reading((1, "Made up")), ALL)
-    for score in (silent, open_row):
-        assert score.is_title_right is None
-        assert score.abstract_f1 is None
-        assert score.is_reference_count_right is None
-    figures = summarise([no_headings])
+def test_field_that_is_null_is_not_scored() -> None:
+    score = score_document(row(), reading(title="On Hens", references=4))
+    assert score.is_title_right is None
+    assert score.abstract_f1 is None
+    assert score.is_reference_count_right is None
+    figures = summarise([score_document(HeadingRow(pdf="x.pdf"), reading((1, "Made up")))])
     assert figures["heading_f1"] is None
     assert figures["heading_precision"] is None
 
 
 def test_title_and_abstract_that_are_not_found_count_as_wrong() -> None:
-    score = score_document(row(title="On Hens", abstract="Hens lay."), reading(), ALL)
+    score = score_document(row(title="On Hens", abstract="Hens lay."), reading())
     assert score.is_title_right is False
     assert score.abstract_f1 == 0
 
 
 def test_headings_are_pooled_and_the_macro_is_the_mean_of_documents() -> None:
     good = score_document(row((1, "Aa"), (1, "Bb"), (1, "Cc")),
-                          reading((1, "Aa"), (1, "Bb"), (1, "Cc")), ALL)  # fmt: skip
-    bad = score_document(row((1, "Dd")), reading(), ALL)
+                          reading((1, "Aa"), (1, "Bb"), (1, "Cc")))  # fmt: skip
+    bad = score_document(row((1, "Dd")), reading())
     figures = summarise([good, bad])
     assert figures["heading_precision"] == 1
     assert figures["heading_recall"] == 0.75
@@ -125,8 +108,8 @@ def test_headings_are_pooled_and_the_macro_is_the_mean_of_documents() -> None:
 
 def test_speed_is_pages_over_processor_seconds() -> None:
     scores = [
-        score_document(row(), reading(pages=3, cpu_seconds=0.5, wall_seconds=1.0), ALL),
-        score_document(row(), reading(pages=1, cpu_seconds=0.5, wall_seconds=3.0), ALL),
+        score_document(row(), reading(pages=3, cpu_seconds=0.5, wall_seconds=1.0)),
+        score_document(row(), reading(pages=1, cpu_seconds=0.5, wall_seconds=3.0)),
     ]
     assert summarise(scores)["pages_per_second"] == 4
     assert summarise(scores)["pages_per_second_wall"] == 1
@@ -161,10 +144,9 @@ def make_pdf(titles: list[str]) -> bytes:
     return bytes(document.tobytes())
 
 
-def test_bookmarks_are_a_reader_of_the_same_rows(papers: Callable[..., Path]) -> None:
+def test_documents_and_pages_are_counted(papers: Callable[..., Path]) -> None:
     file = papers({"headings": [{"level": 1, "title": "Hens"}, {"level": 1, "title": "Eggs"}]})
     outcome = evaluate_headings([file], shipped_settings())
-    assert outcome.report.details["baselines"]["bookmarks"]["heading_f1"] == 1
     assert outcome.report.counts["documents"] == 1
     assert outcome.report.counts["pages"] == 2
     assert outcome.report.failures == ()
@@ -190,24 +172,9 @@ def test_document_that_cannot_be_read_is_named_and_fails_the_evaluation(
     headings = [{"level": 1, "title": "Hens"}]
     file = papers({"headings": headings}, {"headings": headings})
     (file.parent / "pdf/1.pdf").write_bytes(b"%PDF-1.4 nothing more")
-    outcome = evaluate_headings([file], shipped_settings(), compared=[])
+    outcome = evaluate_headings([file], shipped_settings())
     assert [sentence.split(":")[0] for sentence in outcome.report.failures] == ["1.pdf"]
     assert [heading.title for heading in outcome.scores[1].missed] == ["Hens"]
-
-
-def test_stored_readings_are_compared_on_the_rows_that_they_cover(
-    papers: Callable[..., Path], tmp_path: Path
-) -> None:
-    headings = [{"level": 1, "title": "Hens"}]
-    file = papers({"headings": headings}, {"headings": headings})
-    stored = tmp_path / "other.jsonl"
-    stored.write_text(json.dumps({"pdf": "1.pdf", "headings": headings, "pages": 1}) + "\n")
-    report = evaluate_headings([file], shipped_settings(), [stored_reader("other", stored)]).report
-    compared = report.details["compared"]["other"]
-    assert compared["documents"] == ["1.pdf"]
-    assert compared["other"]["heading_f1"] == 1
-    assert compared["other"]["title_accuracy"] is None
-    assert "The 1 that other has read" in report.render()
 
 
 @pytest.mark.parametrize(
@@ -238,7 +205,6 @@ def test_misses_say_where_a_heading_stands() -> None:
             ),
             title="On hens, again",
         ),
-        ALL,
     )
     text = describe_misses(score)
     assert "missed  1 Hens   [begins a paragraph, page 3]" in text
@@ -246,12 +212,3 @@ def test_misses_say_where_a_heading_stands() -> None:
     assert "missed  1 Feed   [not in the text]" in text
     assert "false   2 Figure 1   [page 1]" in text
     assert "found: On hens, again" in text
-    assert text in describe_document(score)
-
-
-def test_command_refuses_a_comparison_without_a_name(tmp_path: Path) -> None:
-    rows = tmp_path / "rows.jsonl"
-    rows.write_text("{}")
-    result = CliRunner().invoke(headings, [str(rows), "--compare", "readings.jsonl"])
-    assert result.exit_code == 3
-    assert "NAME=FILE" in result.output

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from benchmarks.chunking.questions import SpanReference, place_references
 from benchmarks.chunking.spans import intersection, score_spans, touching
-from benchmarks.chunking.splitters import split_fixed, split_recursively, split_words
+from benchmarks.chunking.splitters import split_recursively
 from rag_assets.evaluation.knowledge_evaluator import (
     CutText,
     describe_cuts,
@@ -86,14 +86,13 @@ def as_tokens(text: str) -> list[tuple[int, int]]:
 
 
 @given(st.text(alphabet="ab \n", max_size=80), st.integers(1, 12))
-def test_splitters_keep_every_visible_character_once_and_their_size(text: str, size: int) -> None:
-    tokens = as_tokens(text)
-    for cut in (split_fixed(tokens, size), split_recursively(text, tokens, size)):
-        assert cut == sorted(cut)
-        assert all(end - start <= size for start, end in cut)
-        kept = "".join(text[start:end] for start, end in cut)
-        assert "".join(kept.split()) == "".join(text.split())
-        assert total(cut) == total(union(cut))
+def test_splitter_keeps_every_visible_character_once_and_its_size(text: str, size: int) -> None:
+    cut = split_recursively(text, as_tokens(text), size)
+    assert cut == sorted(cut)
+    assert all(end - start <= size for start, end in cut)
+    kept = "".join(text[start:end] for start, end in cut)
+    assert "".join(kept.split()) == "".join(text.split())
+    assert total(cut) == total(union(cut))
 
 
 @pytest.mark.parametrize(
@@ -111,13 +110,6 @@ def test_recursive_splitter_takes_the_coarsest_separator_that_serves(
 ) -> None:
     cut = split_recursively(text, as_tokens(text), size)
     assert [text[start:end] for start, end in cut] == expected
-
-
-def test_windows_hold_so_many_words() -> None:
-    text = " one  two three\nfour five "
-    assert [text[start:end] for start, end in split_words(text, 2)] == [
-        "one  two", "three\nfour", "five"
-    ]  # fmt: skip
 
 
 def reference(source: str, content: str) -> SpanReference:

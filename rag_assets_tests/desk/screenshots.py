@@ -1,6 +1,6 @@
 """Make the desk's pictures in docs/images/ anew: `python -m rag_assets_tests.desk.screenshots`.
 
-The workspace is made of samples/, as the demo is, with word vectors in the place of models.
+The workspace is made of samples/, as the demo is, with word vectors instead of models.
 """
 
 import shutil

@@ -132,7 +132,7 @@ def test_what_comes_back_is_checked(
 ) -> None:
     client = DeskClient(workspace, DeskAddress("http://127.0.0.1:1", 1, "token"))
     monkeypatch.setattr(client, "_request", lambda *_: STORED | changed)
-    with pytest.raises(StorageError, match="none of the outputs of this workspace"):
+    with pytest.raises(StorageError, match="not an output of this workspace"):
         client.query(lambda _: None, question=QUESTION)
 
 

@@ -4,7 +4,7 @@
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import click
@@ -16,10 +16,21 @@ ROOT = Path(__file__).parents[2]
 REFERENCE = ROOT / "docs" / "reference.md"
 CONFIGURATION = ROOT / "configs" / "rag.yaml"
 
+# Options that mean the same wherever they occur: described once, at the top.
+COMMON_OPTIONS = (
+    ("-h, --help", "Show this message and exit."),
+    ("--json", "Print JSON to standard output."),
+    ("-n, --namespace NAME", "Only this namespace; may be repeated. Without it: all of them."),
+    ("-n, --namespace NAME", "Search only this namespace; may be repeated."),
+    ("--as-of DATE", "Day for the wordings of laws; default: today."),
+    ("--by NAME", "Name that is recorded; default: your login name."),
+    ("--full", "Print the whole file that is saved, as Markdown."),
+)
+
 EXIT_CODES = {
     0: "Done.",
     1: "A run or a check failed, something is stale (`rag status`) or wrong (`rag doctor`), or "
-    "the machine gave trouble.",
+    "the machine failed.",
     2: "Wrong usage, or a wrong key or value in a YAML file. The message names it.",
     3: "An input was refused: a draft cites a document that is unknown, ambiguous or not citable; "
     "a question has no text; nothing is published.",
@@ -32,7 +43,7 @@ SCAN_REASONS = {
     "not_a_file": "Neither a file nor a folder; remove it from raw/.",
     "size_limit": "Raise `parse.max_megabytes`, or split the file.",
     "sidecar_name": "Rename the sidecar; the message says how.",
-    "symlink_broken": "Mend the link or remove it.",
+    "symlink_broken": "Fix the link or remove it.",
     "symlink_folder": "Nothing to do: links to folders are not followed.",
     "symlink_outside": "Copy the file into raw/, or add its folder under `raw` in the namespace.",
     "unreadable_file": "Give this user permission to read the file, or check the disk.",
@@ -54,8 +65,8 @@ VERDICT_REASONS = {
     "supported": ("OK", "The best passage reaches the scorer's threshold."),
     "weakly_supported": ("WEAK", ("It reaches the lower threshold only: cite better, or say "
     "less.")),
-    "framed": ("WEAK", ("The source has these words and does not assert them: it asks, supposes or "
-    "denies them, or reports them of others. The reason shows the frame.")),
+    "framed": ("WEAK", ("The source has these words but does not assert them: it asks, supposes, "
+    "denies or reports them. The reason shows the frame.")),
     "judged_supported": ("OK", "A person has judged that the source supports the sentence."),
     "judged_unsupported": ("MISSING", "A person has judged that the source does not support it."),
     "judged_needs_work": ("WEAK", "A person has judged that the sentence needs work."),
@@ -68,20 +79,20 @@ VERDICT_REASONS = {
     "the sentence that repeals it.")),
     "misquoted": ("WEAK or MISSING", ("Words in quotation marks differ from the print; MISSING "
     "where a number, a negation or an exception does.")),
-    "quote_not_found": ("MISSING", "Words in quotation marks stand nowhere in the document."),
+    "quote_not_found": ("MISSING", "Words in quotation marks are nowhere in the document."),
     "facts_differ": ("WEAK", ("A number of the sentence is another one in the passages, and cannot "
     "be worked out of them.")),
-    "unread": ("WEAK", "The nearest passage was found, and nothing has read it: read it yourself."),
+    "unread": ("WEAK", "The nearest passage was found, but nothing has read it: read it yourself."),
     "contradicted": ("MISSING", "The source says otherwise."),
     "not_found": ("MISSING", "No passage reaches the lower threshold: cite the source that does."),
     "no_passages": ("MISSING", "The document has no text that could support anything."),
     "no_claim": ("MISSING", "There is no sentence before the anchor."),
-    "unknown_uid": ("ERROR", "No document has the uid, no law the name; the nearest is told."),
+    "unknown_uid": ("ERROR", "No document has the uid, no law the name; the nearest is shown."),
     "unknown_article": ("ERROR", ("The law has no such wording, article or clause, or it stands "
-    "below another chapter; the nearest is told.")),
+    "below another chapter; the nearest is shown.")),
     "removed": ("ERROR", "Its file is gone: put it back, or cite another document."),
     "ambiguous_uid": ("ERROR", "Several namespaces have it: write `{#namespace:doc_uid}`."),
-    "not_citable": ("ERROR", "The document does not lie where evidence lies."),
+    "not_citable": ("ERROR", "The file is not in a folder of evidence."),
     "withheld": ("ERROR", "The document is not published; `rag documents` says why."),
     "no_locator": ("ERROR", "The passage cannot be placed in the document: build again."),
 }  # fmt: skip
@@ -101,11 +112,22 @@ def list_commands(
                 yield from list_commands(child, (*path, name))
 
 
-def help_of(path: tuple[str, ...], command: click.Command) -> str:
-    """Return the help of a command as the terminal shows it at a width of 100."""
-    settings = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
-    context = click.Context(command, info_name=" ".join(path), terminal_width=100, **settings)
-    return command.get_help(context).rstrip()
+def describe(path: tuple[str, ...], command: click.Command) -> str:
+    """Return heading, help and options of a command, an option a line.
+
+    Options that mean the same everywhere are described once, in `COMMON_OPTIONS`.
+    """
+    context = click.Context(command, info_name=" ".join(path))
+    pieces = [each for each in command.collect_usage_pieces(context) if each != "[OPTIONS]"]
+    usage = " ".join([*path, *([] if isinstance(command, click.Group) else pieces)])
+    paragraphs = (command.help or "").replace("\b", "").split("\n\n")
+    parts = [f"### {usage}", *(_escaped(" ".join(each.split())) for each in paragraphs)]
+    options = [each for each in command.params if isinstance(each, click.Option)]
+    records = [record for each in options if (record := each.get_help_record(context))]
+    shown = [record for record in records if record not in COMMON_OPTIONS]
+    if shown:
+        parts.append("\n".join(f"- `{names}` {_escaped(said)}" for names, said in shown))
+    return "\n\n".join(parts)
 
 
 def list_keys() -> list[tuple[str, str, str]]:
@@ -156,42 +178,47 @@ def make_reference() -> str:
             "Do not edit it."
         ),
         "## Commands",
-        "Every command takes `--workspace DIR` before its name: `rag --workspace DIR status`.",
+        (
+            "Every command takes `--workspace DIR` before its name: `rag --workspace DIR status`. "
+            "Options of several commands, not repeated below:"
+        ),
+        "\n".join(f"- `{names}` {said}" for names, said in COMMON_OPTIONS),
     ]
     for path, command in list_commands():
-        parts += [f"### {' '.join(path)}", f"```text\n{help_of(path, command)}\n```"]
+        parts.append(describe(path, command))
     parts += ["## Exit codes", _table(("code", "meaning"), EXIT_CODES.items())]
     parts += [
         "## Reason codes",
         ("A code never changes its meaning. `rag documents` shows it with a sentence about the "
         "very file."),
         "### Files that are not taken (status `refused`)",
-        _table(("code", "what to do"), _coded(SCAN_REASONS)),
+        _list((f"`{code}`", said) for code, said in sorted(SCAN_REASONS.items())),
         "### Documents that could not be parsed (status `failed`)",
-        _table(("code", "what to do"), _coded(dict(PARSE_REASONS))),
+        _list((f"`{code}`", said) for code, said in sorted(PARSE_REASONS.items())),
         "### Documents that are not published (status `withheld`, `pending`, `removed`)",
-        _table(("code", "status", "what to do"),
-               ((f"`{c}`", f"`{s}`", t) for c, (s, t) in sorted(PUBLICATION_REASONS.items()))),
+        _list((f"`{code}` ({status})", said)
+              for code, (status, said) in sorted(PUBLICATION_REASONS.items())),
         "### Rows of an audit",
-        _table(("code", "verdict", "meaning"),
-               ((f"`{c}`", v, t) for c, (v, t) in VERDICT_REASONS.items())),
+        _list((f"`{code}` ({verdict})", said)
+              for code, (verdict, said) in VERDICT_REASONS.items()),
         "## Settings",
         (
-            "A namespace's file `namespaces/NAME.yaml` stands over the workspace's `config.yaml`, "
-            "that over these defaults. An unknown key is an error that names the nearest valid one."
+            "Each key with its default. A namespace's file `namespaces/NAME.yaml` overrides the "
+            "workspace's `config.yaml`, which overrides these defaults. An unknown key is an error "
+            "that names the nearest valid one."
         ),
-        _table(("key", "default", "meaning"),
-               ((f"`{k}`", f"`{v}`" if v else "", _escaped(c)) for k, v, c in list_keys())),
+        _list((f"`{key}`" + (f" = `{value}`" if value else ""), said)
+              for key, value, said in list_keys()),
     ]  # fmt: skip
     return "\n\n".join(parts) + "\n"
 
 
-def _coded(reasons: dict[str, str]) -> Iterator[tuple[str, str]]:
-    return ((f"`{code}`", _escaped(text)) for code, text in sorted(reasons.items()))
+def _list(rows: Iterable[tuple[str, str]]) -> str:
+    return "\n".join(f"- {name} {_escaped(said)}" for name, said in rows)
 
 
 def _escaped(text: str) -> str:
-    return text.replace("|", "\\|").replace("<", "&lt;")
+    return text.replace("<", "&lt;")
 
 
 def _table(heads: tuple[str, ...], rows: object) -> str:

@@ -85,7 +85,7 @@ BAD: dict[str, tuple[bytes, str | None, str, str, tuple[str, ...]]] = {
 }  # fmt: skip
 REFUSED = {
     "raw/evidence/outside.md": ("symlink_outside", "leads out of the raw folder"),
-    "raw/evidence/nowhere.md": ("symlink_broken", "leads nowhere"),
+    "raw/evidence/nowhere.md": ("symlink_broken", "is broken"),
     "raw/evidence/circle": ("symlink_folder", "not followed"),
     "raw/evidence/pipe.md": ("not_a_file", "neither a file nor a folder"),
     "raw/evidence/caf": ("name_not_utf8", "not UTF-8"),

@@ -352,7 +352,7 @@ def test_what_must_not_be_cited_any_more_is_not_from_that_moment_on(
     assert before["items"][0]["doc_uid"] == "roofs"
     (raw / "instruction/slides").mkdir(exist_ok=True)
     (raw / "evidence/roofs.md").rename(raw / "instruction/slides/roofs.md")
-    assert "`roofs` must not be cited: it stands in raw/instruction/slides/roofs.md now" in (
+    assert "`roofs` must not be cited: it is in raw/instruction/slides/roofs.md now" in (
         not_cited(rag, root, draft)
     )
     (raw / "instruction/slides/roofs.md").rename(raw / "evidence/roofs.md")

@@ -40,7 +40,7 @@ SIDECARS: dict[str, tuple[str | bytes, str]] = {
     "base60": (f"year: 1{':1' * 400_000}\n", "'year': not a whole number"),
     "large": ("metadata: {n: 99999999999999999999}\n", "'metadata.n': a number of more than 18"),
     "nan": ("metadata: {n: .nan}\n", "'metadata.n': not a finite number"),
-    "itself": ("metadata: &a {b: *a}\n", "the very value that it stands in"),
+    "itself": ("metadata: &a {b: *a}\n", "the value that contains it"),
     "binary": ("metadata: {n: !!binary gICA}\n", "'metadata.n': not valid YAML here"),
     "omap": ("metadata: !!omap [a: 1]\n", "'metadata': not valid YAML here"),
     "object": ("title: !!python/object/apply:os.getcwd []\n", "not valid YAML here"),
@@ -48,7 +48,7 @@ SIDECARS: dict[str, tuple[str | bytes, str]] = {
     "laughs": (LAUGHS, "more than 50,000 values"),
     "surrogate": ('title: "\\ud800"\n', "not valid YAML"),
     "nul": ('title: "a\\0b"\n', "'title': it holds U+0000"),
-    "twice": ("citable: false\ncitable: true\n", "the key 'citable' stands twice"),
+    "twice": ("citable: false\ncitable: true\n", "the key 'citable' occurs twice"),
     "numbers": ("2021: year\n", "unknown key '2021'"),
     "utf16": ("citable: false\n".encode("utf-16"), "not UTF-8"),
     "huge": ("title: " + "x" * 1_000_000 + "\n", "larger than 1 MB"),
@@ -94,7 +94,7 @@ def test_the_sound_namespace_is_built_and_each_bad_one_is_named(world: Workspace
     assert not json.loads((world.root / "ingest.json").read_text("utf-8"))["thesis"]["success"]
     whole_publication(world.namespace("thesis"))
     told = (world.root / "ingest.txt").read_text("utf-8")
-    assert f"{world.namespace_file('brackets')}, line 1: lists and mappings stand more" in told
+    assert f"{world.namespace_file('brackets')}, line 1: lists and mappings are nested more" in told
     assert f"{world.namespace_file('day')}, line 2: 'chunk': not a day or time" in told
     assert "Traceback" not in told
 

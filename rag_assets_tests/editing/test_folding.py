@@ -111,7 +111,7 @@ def test_what_was_disabled_stays_so_where_its_source_is_edited(
     enable = Operation("enable", target(cut, cut.chunks[2]))
     edited = fold(changed, [Numbered(1, disable)])
     assert [conflict.number for conflict in edited.conflicts] == [1]
-    assert "is disabled meanwhile" in edited.conflicts[0].reason
+    assert "is disabled now" in edited.conflicts[0].reason
     off = [shown(changed, piece) for piece in edited.pieces if not piece.is_enabled]
     assert len(off) == 1
     assert "heat-island effect" in off[0]

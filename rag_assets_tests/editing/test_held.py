@@ -1,4 +1,4 @@
-"""A held document folds as if it were read anew, and is read anew where it was cut anew."""
+"""A held document folds as if it were read again, and is read again where it was cut again."""
 
 import random
 

@@ -59,7 +59,7 @@ def test_relevance_is_graded_and_expected_ones_have_one(tmp_path: Path) -> None:
         ({"queries": [query(expected_chunk_ids=["D/1"])]}, "'D/1' is not <doc_id>:<number"),
         ({"queries": [query(expected_chunk_ids=["d9:0"])]}, "no document 'd9'"),
         ({"queries": [query(expected_doc_ids=[])]}, "nothing is expected"),
-        ({"queries": [query(), query()]}, "query_id 'q1' stands twice"),
+        ({"queries": [query(), query()]}, "query_id 'q1' occurs twice"),
         ({"queries": []}, "queries"),
         ({"k_values": [0]}, "k_values"),
         ({"extra": 1}, "extra"),

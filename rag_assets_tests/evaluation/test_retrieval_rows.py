@@ -52,7 +52,7 @@ def test_a_folder_of_sets_is_found_and_an_empty_one_refused(tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("file", "text", "said"),
     [
-        ("corpus.jsonl", '{"_id": "a"}\n{"_id": "a"}\n', "line 2: '_id' 'a' stands twice"),
+        ("corpus.jsonl", '{"_id": "a"}\n{"_id": "a"}\n', "line 2: '_id' 'a' occurs twice"),
         ("queries.jsonl", '{"_id": "q1"}\n', "line 1: not a row of queries.jsonl"),
         ("queries.jsonl", "nonsense\n", "line 1: not a row"),
         ("qrels/test.tsv", "q1\towl\n", "line 1: expected query-id"),

@@ -436,7 +436,7 @@ def test_a_killed_worker_blocks_nothing(lab: Laboratory, root: Path) -> None:
     said: list[str] = []
     ended = do(lab, notify=said.append)
     assert [(run.id, run.state) for run in ended] == [(first.id, "failed"), (second.id, "done")]
-    assert "ended without a word" in ended[0].reason
+    assert "ended unexpectedly" in ended[0].reason
     assert f"rag lab run {first.id} --again" in ended[0].reason
     assert said[0].startswith(f"{first.id}: failed")
     # What it had done is kept, frozen, and made again as far as it goes.

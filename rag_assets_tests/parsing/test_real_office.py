@@ -1,7 +1,4 @@
-"""On real office files where they are at hand: RAG_SHARED_DATA, by default ../shared/data.
-
-`python -m benchmarks.office_text` prints the figures of each file.
-"""
+"""On real office files where they are at hand: RAG_SHARED_DATA, by default ../shared/data."""
 
 import json
 import re

@@ -54,7 +54,7 @@ def test_filter_confines_both_searches(reader: Reader, text: str, expected: set[
         ("year>=soon", "must be a number"),
         ("year=2021..2019", "must not be after"),
         ("tag>=b", "only years are compared"),
-        ("tag=", "a value must stand"),
+        ("tag=", "a value must follow"),
         ("tag=a,,b", "missing beside a comma"),
         ("leaf", "a name, a sign and values"),
     ],

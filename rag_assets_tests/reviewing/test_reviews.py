@@ -148,7 +148,7 @@ def test_what_cannot_be_edited_is_refused_and_left_as_it_was(workspace: Workspac
     for other, said in (
         (replace(edit, after=" \n"), "got 0"),
         (replace(edit, after="x" * 20_001), "got 20001"),
-        (replace(edit, before="something else"), "does not stand where it was read"),
+        (replace(edit, before="something else"), "is not where it was read"),
     ):
         with pytest.raises(UsageError, match=said):
             replace_sentence(workspace, path, other, by="Ana", at=AT)

@@ -11,7 +11,7 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.fixture
 def tools(tmp_path: Path) -> Path:
-    """Commands in the place of our own, which write down what they were asked and do it not."""
+    """Commands instead of our own, which write down what they were asked and do it not."""
     if shutil.which("make") is None:
         pytest.skip("make is not on this machine")
     folder = tmp_path / "bin"

@@ -153,7 +153,7 @@ def test_the_command_prints_articles_grouped_or_as_found(library: OpenedLibrary)
     assert "1. <<Source: " in printed
     assert "[甲乙市养犬条例(2020-05-01) > 第一章 总则 > 第二条]\nin force" in printed
     answered = rag(library, *asked, "--answer", "--all-versions").output
-    assert "No language model was asked." in answered
+    assert "No language model was used." in answered
     assert answered.index("== law") < answered.index("== local regulation")
     assert "SUPERSEDED, wording of 2015-03-01" in answered
     data = json.loads(rag(library, *asked, "--json").output)

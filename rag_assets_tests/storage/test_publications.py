@@ -90,7 +90,7 @@ def test_damaged_pointer_is_named_and_mended(tmp_path: Path, text: str) -> None:
         read_pointer(tmp_path)
     mended = mend_pointer(tmp_path)
     assert mended is not None
-    assert "made anew from 1 publications" in mended
+    assert "rebuilt from 1 publications" in mended
     assert current_folder(tmp_path, "lib") == tmp_path / "p-1"
     assert mend_pointer(tmp_path) is None
 

@@ -81,7 +81,7 @@ def test_each_stage_says_who_computed_it(audited: Workspace) -> None:
         assert made_by["code_version"] == "7"
         assert made_by["config_hash"]
     shown = render_chain(chain)
-    for words in ("run-1", "stands verbatim in the parse", "has these bytes now", "roofs.md"):
+    for words in ("run-1", "is verbatim in the parse", "has these bytes now", "roofs.md"):
         assert words in shown
     assert chain_to_json(chain)["steps"][0]["kind"] == "verdict"
 

@@ -43,7 +43,7 @@ def test_uid_that_can_be_written_in_a_draft_is_taken(uid: str) -> None:
         ("citable: 'no'\n", ["'citable'"]),
         ("title: ''\n", ["'title'"]),
         ("title: [broken\n", ["line 2", "not valid YAML"]),
-        ("title: a\ntitle: b\n", ["line 2", "'title' stands twice"]),
+        ("title: a\ntitle: b\n", ["line 2", "'title' occurs twice"]),
         (b"title: \xff\n", ["not UTF-8"]),
     ],
 )

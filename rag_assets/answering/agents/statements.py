@@ -236,7 +236,7 @@ def check_sentences(
             reason = "It cites nothing, so that nobody can look it up."
             refused[number] = CheckedStatement(number, text, cited, "no_citation", reason)
         elif unknown:
-            reason = f"It cites {', '.join(unknown)}, which is none of the passages found."
+            reason = f"It cites {', '.join(unknown)}, which is not among the passages found."
             refused[number] = CheckedStatement(number, text, cited, "unknown_alias", reason)
         elif credited := () if is_quoted else unknown_credits(text, found):
             reason = f"It credits {', '.join(credited)}, whom the passages cited do not name."
@@ -376,11 +376,11 @@ class VerbatimJudge:
             if found is not None:
                 return CheckedStatement(
                     claim.number, claim.text, claim.citations, "supported",
-                    "It stands there word for word.", 1.0, _quote(alias, passage, *found.span()),
+                    "It is there word for word.", 1.0, _quote(alias, passage, *found.span()),
                 )  # fmt: skip
         return CheckedStatement(
             claim.number, claim.text, claim.citations, "not_found",
-            "It does not stand there word for word.", 0.0,
+            "It is not there word for word.", 0.0,
         )  # fmt: skip
 
 

@@ -91,7 +91,7 @@ def answer_statutes(
 
     Raises:
         UsageError: no text in the question, or no statutes in what is asked.
-        DamagedFileError: an article is not what stands in its source.
+        DamagedFileError: an article differs from its source.
     """
     from rag_assets.retrieval.statutes import LawShelf
 
@@ -166,7 +166,7 @@ def _require_printed(retriever: "Retriever", trace: Trace) -> None:
             texts[key] = read_parsed(parse)[0].text
         if texts[key][passage.char_start : passage.char_end] != passage.text:
             raise DamagedFileError(
-                f"{passage.citation_id} is not what stands in {passage.doc_uid}. Run `rag ingest`."
+                f"{passage.citation_id} differs from {passage.doc_uid}. Run `rag ingest`."
             )
 
 
@@ -226,7 +226,7 @@ LAW_STEM = "law_answer"
 
 @dataclass(frozen=True, slots=True)
 class LawOutcome:
-    """An answer and where it lies. `is_new` is False where the same one stood there already."""
+    """An answer and its path. `is_new` is False where the same one stood there already."""
 
     answer: LawAnswer = field(repr=False)
     markdown: Path

@@ -111,7 +111,7 @@ class FoundArticles:
         if alias is not None:
             source = self.sources.get(alias[1])
             if source is None:
-                return f"{alias[1]} is none of the articles that were found."
+                return f"{alias[1]} is not among the articles found."
             return Resolved(source.alias, source.citation)
         try:
             asked = read_citation(written)
@@ -347,7 +347,7 @@ def _other_clause(
     if any(start < last and first < end for start, end in spans):
         return None
     shown = ", ".join(one.shown for one in own)
-    reason = f"What says so stands in another clause of the article than {shown}."
+    reason = f"The supporting words are in another clause of the article than {shown}."
     return _refused(statement, "wrong_clause", reason)
 
 
@@ -359,7 +359,7 @@ def _other_lead(
     leads = None if quote is None else misplaced_lead(passages[quote.alias].text, statement.text)
     if leads is None:
         return None
-    reason = f"What it says stands below “{leads[0]}”, not below “{leads[1]}”."
+    reason = f"What it says is below “{leads[0]}”, not below “{leads[1]}”."
     return _refused(statement, "wrong_clause", reason)
 
 

@@ -78,7 +78,7 @@ TEXT_SUFFIXES = (".md", ".markdown", ".txt")
 
 @dataclass(frozen=True, slots=True)
 class SentenceEdit:
-    """What is to stand in the place of a sentence.
+    """What is to stand instead of a sentence.
 
     Args:
         digest: SHA-256 of the draft's bytes that its author has seen.
@@ -141,7 +141,7 @@ def _replaced(path: Path, data: bytes, edit: SentenceEdit, after: str) -> bytes:
     # Places are those of the text without what acts on a terminal (`parse_draft`).
     if text[edit.start : edit.end] != edit.before:
         raise UsageError(
-            f"{path.name}: the sentence does not stand where it was read; the file holds control "
+            f"{path.name}: the sentence is not where it was read; the file holds control "
             "characters. Take them out in your editor."
         )
     if "\r\n" in text:

@@ -51,7 +51,7 @@ class DraftEditor:
         by: who edits; stands in the journal.
         revision: what the person has seen; the newest where None.
         now: a clock; for the journal's readers alone.
-        held: the documents of who opens an editor again and again; read anew without.
+        held: the documents of who opens an editor again and again; read again without.
 
     Raises:
         UsageError: no such document, or it is not cut into chunks yet.
@@ -142,7 +142,7 @@ class DraftEditor:
         return self._append("create", reason)
 
     def edit_text(self, chunk: int | str, text: str, reason: str = "") -> ChunkDraft:
-        """Put another text in the place of a chunk's; what is printed is kept beside it.
+        """Put another text instead of a chunk's; what is printed is kept beside it.
 
         Raises:
             UsageError: nothing is visible in it, or it is what stands there already.
@@ -190,7 +190,7 @@ class DraftEditor:
         piece = self._piece(chunk)
         index = self._edited.pieces.index(piece) + 1
         if index == len(self._edited.pieces):
-            raise UsageError("it is the last chunk; there is none to merge it with.")
+            raise UsageError("it is the last chunk and has no next one to merge with.")
         return self._do("merge_with_next", piece, reason, other=self._edited.pieces[index])
 
     def move_before(self, chunk: int | str, other: int | str, reason: str = "") -> ChunkDraft:

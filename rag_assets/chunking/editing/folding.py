@@ -152,9 +152,7 @@ class Print:
         if len(fitting) > 1:
             fitting = [each for each in fitting if all(self._sides_as(place, each))]
         if len(fitting) != 1:
-            raise NotFoundError(
-                f"its text is printed {len(found)} times now, and which is meant cannot be told"
-            )
+            raise NotFoundError(f"its text is printed {len(found)} times now, so it is ambiguous")
         return fitting[0]
 
     def _fits(self, place: Place, span: tuple[int, int]) -> bool:
@@ -457,7 +455,7 @@ class Folder:
                     by = (*piece.by, each.number)
                     self.pieces[index] = replace(piece, is_enabled=is_enabled, by=by)
                     if not is_enabled:
-                        reason = f"{wait.reason}; what stands there now is disabled meanwhile"
+                        reason = f"{wait.reason}; the text there is disabled now"
             return Conflict(each.number, operation.kind, reason, operation.seen, wait.now)
         return None
 

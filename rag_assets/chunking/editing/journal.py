@@ -2,7 +2,7 @@
 
 A file of JSON lines for each document that was ever drafted, below the identity journal: like that
 one it cannot be rebuilt from raw/. It names the document by its uid, so it follows a file that is
-renamed, edited in place or parsed anew. A line is appended by replacing the file as a whole, and
+renamed, edited in place or parsed again. A line is appended by replacing the file as a whole, and
 only where it is still what the writer read: of two editors one wins, the other is told; a crash
 leaves the file as it was before or after. A draft is no copy: it is what stands in the journal
 since the last publication.

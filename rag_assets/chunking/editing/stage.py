@@ -266,7 +266,7 @@ class HeldDocument:
 
     Args:
         content_hash: of its bytes.
-        version: of what it was made from; another one where it was parsed or cut anew.
+        version: of what it was made from; another one where it was parsed or cut again.
         made: by the stages before.
     """
 
@@ -355,7 +355,7 @@ class HeldDocument:
 
 
 class HeldDocuments:
-    """The documents that were edited last, read again where anything of them was made anew.
+    """The documents that were edited last, read again where anything of them was made again.
 
     Several threads may ask; one at a time works with what it is given, and has `lock` while it
     does.
@@ -404,7 +404,7 @@ def hold_document(
     chunks = cut_contents(namespace, inventory, partition)
     if content not in chunks:
         raise UsageError(
-            f"'{doc_uid}' is not cut into chunks, or was parsed anew since; `rag documents` says "
+            f"'{doc_uid}' is not cut into chunks, or was parsed again since; `rag documents` says "
             "why, `rag ingest` cuts it."
         )
     version = hash_fields(content, chunks[content].fingerprint, chunks[content].digest)

@@ -165,8 +165,8 @@ _STAGES: dict[str, tuple[str, set[str], str, Work, str | None, bool]] = {
         _TABLE, str(CHUNKING_VERSION), _cut(refresh_chunks), None, False,
     ),
     "chunk_edits": (
-        ("Published edits of chunks (`rag draft`), applied anew wherever a document, its parse or "
-        "its cut has changed; what can be applied no more waits and is told."),
+        ("Published edits of chunks (`rag draft`), applied again whenever a document, its parse or "
+        "its cut changes; edits that no longer fit wait and are listed."),
         _TABLE, str(EDITING_VERSION), _cut(refresh_chunk_edits), None, False,
     ),
     "embeddings": (

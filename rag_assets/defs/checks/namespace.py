@@ -254,7 +254,7 @@ def judge_freshness(namespace: Namespace) -> dg.AssetCheckResult:
 _CHECKS: Mapping[str, _Check] = {
     "no_citability_conflicts": _Check(
         "inventory",
-        "No bytes lie both where evidence lies and where it does not.",
+        "No file is both in a folder of evidence and outside one.",
         _conflicts,
     ),
     "no_documents_failed": _Check(
@@ -284,7 +284,7 @@ _CHECKS: Mapping[str, _Check] = {
     ),
     "evidence_is_citable": _Check(
         "search_index",
-        "Everything published as citable lies where evidence lies.",
+        "Everything published as citable is in a folder of evidence.",
         _uncitable,
         blocking=True,
     ),

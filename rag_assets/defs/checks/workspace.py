@@ -19,7 +19,7 @@ def build_workspace_checks(workspace: Workspace) -> Sequence[dg.AssetChecksDefin
 
     @dg.asset_check(
         asset=_PACKS,
-        description="Every pack's publication stands, or the pack's record says it was retired.",
+        description="Every pack's publication exists, or the pack's record says it was retired.",
     )
     def packs_cite_a_publication() -> dg.AssetCheckResult:
         return _judge_packs(workspace)

@@ -48,7 +48,7 @@ class TypedItem:
         """Return what is said, by field.
 
         Raises:
-            UsageError: a further field has a text and no name, or stands twice.
+            UsageError: a further field has a text and no name, or occurs twice.
         """
         extra: dict[str, Any] = {}
         for name, text in self.fields:
@@ -57,7 +57,7 @@ class TypedItem:
                     raise UsageError("a further field has a text and no name.")
                 continue
             if name.strip() in extra:
-                raise UsageError(f"the further field '{name.strip()}' stands twice.")
+                raise UsageError(f"the further field '{name.strip()}' occurs twice.")
             extra[name.strip()] = text
         plain = {key: getattr(self, key) for key in ("role", "kind", "title", "description",
                                                      "content")}  # fmt: skip

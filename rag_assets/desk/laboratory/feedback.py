@@ -359,7 +359,7 @@ class Typed:
         """Return what is said.
 
         Raises:
-            UsageError: a number is none, a row has no product, or one stands twice.
+            UsageError: a number is none, a row has no product, or one occurs twice.
         """
         values: dict[str, float] = {}
         for place, row in enumerate(self.rows, start=1):
@@ -368,7 +368,7 @@ class Typed:
             if not row.product_id:
                 raise UsageError(f"row {place} of the products has a value and no product.")
             if row.product_id in values:
-                raise UsageError(f"row {place} names a product that stands above already.")
+                raise UsageError(f"row {place} repeats a product named above.")
             values[row.product_id] = number(row.value, f"value of row {place}")
         return FeedbackForm(
             number(self.score, "score"),
@@ -439,7 +439,7 @@ def learn(request: Request, open_lab: LabOf, run_id: str, form: FormOf) -> Respo
     """Learn from the feedback as it stands, in place of what it taught."""
     open_lab.run(run_id)
     seen = seen_of(form)
-    begins = say(request, "Lessons are made of the feedback anew.")
+    begins = say(request, "Lessons are made from the feedback again.")
 
     def work(job: Job) -> str:
         job.tell(begins)

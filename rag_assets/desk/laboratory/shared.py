@@ -170,7 +170,7 @@ class OpenLab:
                 raise HTTPException(404, str(error)) from error
 
     def named(self, sentence: str) -> str:
-        """Return a sentence with the names of products in the place of their ids."""
+        """Return a sentence with the names of products instead of their ids."""
         with self.lab.store.reading() as reading:
             products = list_products(reading, deleted=True)
         for one in products:

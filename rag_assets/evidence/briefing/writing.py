@@ -207,8 +207,8 @@ def _instruction(
     yield from (f"{escape_prose(sentence)}\n" for sentence in amiss)
     if not texts and not amiss:
         yield (
-            "Nothing lies below raw/instruction/ yet. Put the rubric into guidance/, the "
-            "teacher's comments into feedback/, then run `rag parse` and `rag parse`.\n"
+            "raw/instruction/ is still empty. Put the rubric into guidance/, the "
+            "teacher's comments into feedback/, then run `rag parse`.\n"
         )
     elif texts and not demands:
         yield "No sentence of these texts asks for anything; look at them yourself.\n"
@@ -235,7 +235,7 @@ def _instruction(
 def _style(styles: Sequence[Style]) -> Iterator[str]:
     yield f"{_FRONT}\n# How the exemplars are written\n\n{_NOTE}"
     if not styles:
-        yield "No exemplar lies in raw/instruction/exemplars/ yet.\n"
+        yield "There is no exemplar in raw/instruction/exemplars/ yet.\n"
         return
     yield (
         "Shares are of sentences, counted by the forms of words (a sentence may be both past and "

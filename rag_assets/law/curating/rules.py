@@ -313,7 +313,7 @@ def _find_repeated(file: LawFile) -> Iterator[Found]:
             other = first.get(mark.number)
             if other is not None:
                 yield Found(
-                    f"{mark.shown} stands twice in one law, in line {file.line_at(other.start)} "
+                    f"{mark.shown} occurs twice in one law, in line {file.line_at(other.start)} "
                     "too.", mark.start, mark.shown,
                 )  # fmt: skip
 

@@ -55,9 +55,9 @@ def _long_form(short: str, words: Sequence[str]) -> str:
 
 # Rules that find entities in a sentence: quotations, defined abbreviations, names.
 #
-# Each is in a register, with a text on which it fires and one on which it does not; `python -m
-# benchmarks.graph_search --rules` counts what each is worth. They are tried in this order, and what
-# one has taken is no other's.
+# Each is in a register, with a text on which it fires and one on which it does not;
+# docs/evaluation.md says what each is worth. They are tried in this order; a word belongs to the
+# first rule that takes it.
 
 
 ABBREVIATION = "abbreviation"

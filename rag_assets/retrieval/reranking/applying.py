@@ -1,4 +1,4 @@
-"""Reranking without a model: what title and headings share with the question, and where it lies.
+"""Reranking without a model: what title and headings share with the question, and its path.
 
 rerank:
 mode: weighted
@@ -226,8 +226,8 @@ def rerank(
         text = next((text for text in query.texts.values() if reranker.can_read(text)), None)
         if text is None:
             warning = (
-                f"the reranker {reranker.name} cannot read the question, so the candidates stand "
-                "in their fused order. Name a reranker that knows its language in retrieve.rerank"
+                f"the reranker {reranker.name} cannot read the question, so the candidates keep "
+                f"their fused order. Name a reranker that knows its language in retrieve.rerank"
             )
             kept = tuple(
                 _explained(hit, {"model": reranker.name, "skipped": warning}) for hit in hits

@@ -61,7 +61,7 @@ def test_an_item_is_written_by_hand_with_further_fields(visited: Visit) -> None:
     twice = visited.post(
         "/lab/experience/new", 400, **{**form, "do": "add"}, field=["a", "a"], field_text=["1", "2"]
     )
-    assert "stands twice" in twice.text
+    assert "occurs twice" in twice.text
 
 
 def test_an_edit_keeps_what_the_form_does_not_show_and_is_logged(visited: Visit) -> None:

@@ -76,7 +76,7 @@ def test_what_cannot_be_stored_is_said_and_stays_typed(three: Visit) -> None:
         ({"score": "many"}, "'score' must be a number"),
         ({"value": ["6", "-2"]}, "must be a number from 0"),
         ({"value": ["6", "inf"]}, "must be a number from 0"),
-        ({"product": [ids["CO"], ids["CO"]]}, "stands above already"),
+        ({"product": [ids["CO"], ids["CO"]]}, "named above"),
         ({"product": ["", ids["CO"]]}, "has a value and no product"),
         ({"product": ["", ""], "value": ["", ""]}, "at least one product"),
         ({"recipe_index": "7"}, "must be from 1 to 2"),

@@ -145,7 +145,7 @@ def test_a_run_whose_process_died_is_marked_and_the_queue_goes_on(root: Path) ->
         visited.post("/lab/work")
         visited.wait()
         assert dead.id in opening
-        assert "ended without a word" in visited.see(f"/lab/runs/{dead.id}")
+        assert "ended unexpectedly" in visited.see(f"/lab/runs/{dead.id}")
         assert "Begin again" in visited.see(f"/lab/runs/{dead.id}")
         assert visited.run(waits.id).state == "done"
         assert visited.run(dead.id).state == "failed"
