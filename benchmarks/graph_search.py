@@ -95,7 +95,7 @@ def asked_set(folder: Path, most: int) -> Iterator["AskedSet"]:
         reader = asked.readers[0]
         seconds = time.process_time() - started
         texts = [query.text for query in rows.queries]
-        queries = encode_questions(texts, reader, settings.retrieve, built.store, Latency())
+        queries = encode_questions(texts, reader, settings.retrieve, Latency())
         assert reader.entity_graph is not None
         yield AskedSet(rows, settings, built, reader, queries, len(files), seconds)
 

@@ -103,7 +103,7 @@ def main() -> None:
                 queries = rows[other].queries
                 encoded = encode_questions(
                     [query.text for query in queries],
-                    reader, settings.retrieve, built.store, Latency(),
+                    reader, settings.retrieve, Latency(),
                 )  # fmt: skip
                 asked[language] = [
                     (query, next(iter(rows[other].judgements[row.id])).split("_", 1)[1])

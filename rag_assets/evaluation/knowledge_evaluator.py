@@ -137,7 +137,7 @@ class KnowledgeEvaluator:
     Args:
         namespace: what the report calls the library.
         settings: of every stage.
-        cache: folder of built workspaces and vectors; None builds and forgets.
+        cache: folder of built workspaces; None builds and forgets.
     """
 
     def __init__(self, namespace: str, settings: Settings, cache: Path | None = None) -> None:
@@ -217,7 +217,7 @@ def _ask(
         _check_chunks(evalset, built, reader)
         queries = encode_questions(
             [query.query for query in evalset.queries],
-            reader, settings.retrieve, built.store, Latency(), on_progress=on_progress,
+            reader, settings.retrieve, Latency(), on_progress=on_progress,
         )  # fmt: skip
         for expected, query in zip(evalset.queries, queries, strict=True):
             hits = rank_chunks([reader], query, settings.retrieve, filters).hits
