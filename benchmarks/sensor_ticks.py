@@ -15,9 +15,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import dagster as dg
-import yaml
 
 from rag_assets.defs.sensors import build_namespace_sensors
+from rag_assets.model.settings import Watching
 from rag_assets.storage import point_at
 from rag_assets.workspace import Workspace, take_inventory
 from rag_assets.workspace.creating import create_workspace
@@ -96,22 +96,21 @@ def main(root: Path, count: int, sidecars: int) -> None:
         result: dict[str, object] = {"files": count, "sidecars": sidecars, "nothing": ticks.tick()}
         raw = root / "raw" / "evidence"
         result["characters"] = _make_files(raw, count, sidecars)
-        rest = namespace.settings.sensors.rest_seconds
+        rest = Watching.rest_seconds
         time.sleep(rest + 1)  # files that were written just now are left alone
         result["new"] = _until_seen(ticks.tick)
 
         namespace.hash_cache.unlink()
-        config = root / "config.yaml"
-        before = config.read_text(encoding="utf-8")
-        settings = yaml.safe_load(before) or {}
-        settings["sensors"] = {"megabytes_per_tick": _SMALL_BUDGET_MEGABYTES}
         if count <= 10_000:
-            config.write_text(yaml.safe_dump(settings), encoding="utf-8")
+            Watching.megabytes_per_tick, whole = (
+                _SMALL_BUDGET_MEGABYTES,
+                Watching.megabytes_per_tick,
+            )
             ticks.forget()
             result[f"new_with_{_SMALL_BUDGET_MEGABYTES}_megabytes_per_tick"] = _until_seen(
                 ticks.tick
             )
-            config.write_text(before, encoding="utf-8")
+            Watching.megabytes_per_tick = whole
 
         def publish() -> None:
             # As after a build, without building so many files: the pointer names what was built.

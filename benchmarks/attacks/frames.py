@@ -130,7 +130,7 @@ def _agreeing() -> Iterator[dict[str, object]]:
     url = f"http://127.0.0.1:{server.server_port}/v1"
     try:
         yield {
-            "verify": {"scorer": "llm", "llm": {"threshold": 0.5, "weak_threshold": 0.2}},
+            "verify": {"scorer": "llm"},
             "llm": {"kind": "openai_compatible", "base_url": url, "model": "agrees"},
         }
     finally:

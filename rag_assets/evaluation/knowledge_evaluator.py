@@ -207,7 +207,7 @@ def _ask(
 ) -> EvaluationReport:
     from rag_assets.retrieval import Retriever, SearchFilters, rank_chunks
 
-    filters = SearchFilters(citable_only=True, with_references=settings.retrieve.references)
+    filters = SearchFilters(citable_only=True)
     made = built.namespace
     kinds: dict[str, list[dict[str, float]]] = {"doc": [], "chunk": []}
     by_query: dict[str, dict[str, Figure]] = {}

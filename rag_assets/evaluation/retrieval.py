@@ -95,7 +95,7 @@ def encode_questions(
     Args:
         texts: the questions.
         latency: gets the seconds of some questions that are encoded alone, as a user's is.
-        llm: rewrites Chinese questions where the settings ask for it.
+        llm: rewrites Chinese questions.
     """
     if settings.method != "lexical":
         make_query(texts[0], [reader], settings)  # the model is loaded; that is not timed
@@ -246,7 +246,7 @@ def evaluate_retrieval(
         settings: of every stage.
         limit: questions at most of each set.
         cache: folder of workspaces; None builds and forgets.
-        llm: the language model that rewrites questions where `retrieve.rewrite` is set.
+        llm: the language model that rewrites Chinese questions.
 
     Raises:
         UsageError: no set there, or one with a wrong row.
@@ -293,7 +293,7 @@ def _ask_set(
     retrieve = settings.retrieve
     latency = Latency()
     namespace = built.namespace
-    filters = SearchFilters(citable_only=True, with_references=retrieve.references)
+    filters = SearchFilters(citable_only=True)
     with Retriever(namespace.workspace, [namespace.name], retrieve, llm) as retriever:
         reader = retriever.readers[0]
         queries = encode_questions(

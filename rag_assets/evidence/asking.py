@@ -643,8 +643,8 @@ def _require_publications(workspace: Workspace, pack: EvidencePack, data: Path) 
             when = f" on {retired[name]}" if name in retired else ""
             raise PublicationError(
                 f"{data.name}: its publication {name}/{publication} was retired{when}. The pack "
-                "itself can be read without it; it cannot be made again. Keep publications with "
-                "`publish.keep_publications`, or ask the question again."
+                "itself can be read without it; it cannot be made again. Ask the question "
+                "again."
             )
 
 

@@ -212,7 +212,6 @@ def test_settings_are_shown_with_the_file_that_says_so(tmp_path: Path, rag: Rag)
     assert shown[0] == "thesis"
     assert "  verify.k: 7    config.yaml, by default 10" in shown
     assert "  verify.threshold: 0.7    namespaces/thesis.yaml, by default 0.55" in shown
-    assert "  verify.weak_threshold: 0.4" in shown
     assert all(line.startswith("  verify.") for line in shown[1:])
     every = {line["key"]: line for line in document_of(rag(*at, "--json"))["thesis"]}
     assert every["embed.models"]["value"] == [{"kind": "hashing", "model": "hashing"}]
