@@ -6,7 +6,6 @@ import time
 from pathlib import Path
 from typing import Any
 
-from rag_assets.chunking.rows import oversized_chunks, uncovered_parents
 from rag_assets.chunking.stage import refresh_chunks, refresh_parents
 from rag_assets.embedding import embedding_models, joint_tokenizer
 from rag_assets.embedding.bert import BertEmbedder
@@ -62,8 +61,6 @@ def _stages_alone(namespace: Namespace) -> dict[str, float]:
     found = [
         *citability_conflicts(inventory),
         *troubled_documents(namespace, fingerprints),
-        *uncovered_parents(namespace, inventory),
-        *oversized_chunks(namespace, inventory, tokenizer.limit),
         *index_differences(namespace, fingerprints),
         *uncitable_evidence(namespace),
     ]

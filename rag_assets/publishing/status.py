@@ -183,7 +183,6 @@ def describe_namespace(namespace: Namespace, models: Sequence[str]) -> dict[str,
     )
     if pointer is not None and pointer.built_from.get("edits", "") != edits_digest(namespace):
         stale.append("edits of chunks (`rag draft`) were published since the last build")
-    mend = "index" if is_overridden and not stale else "ingest"
     if is_overridden:
         stale.append(
             "metadata was overridden (`rag meta set`) since the publication; the next one "
@@ -198,7 +197,7 @@ def describe_namespace(namespace: Namespace, models: Sequence[str]) -> dict[str,
         "being_written": list(look.pending),
         "counts": _counts(namespace),
         "stale": stale,
-        "mend": f"rag {mend} --namespace {namespace.name}" if stale else None,
+        "mend": f"rag ingest --namespace {namespace.name}" if stale else None,
         "amiss": [*_amiss(namespace, statuses), *edits_waiting],
     }
 
