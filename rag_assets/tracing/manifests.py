@@ -16,7 +16,7 @@ from rag_assets.publishing import build_id_of
 from rag_assets.publishing.catalogue import OFFLINE, catalogue_name
 from rag_assets.storage import find_json, list_publications, put_json, read_manifest, read_pointer
 from rag_assets.tracing.querying import create_stored_tables, read_named_rows, sql
-from rag_assets.workspace import Namespace, Workspace
+from rag_assets.workspace import Namespace
 from rag_assets.workspace.stages import recorded
 
 if TYPE_CHECKING:
@@ -67,34 +67,6 @@ def write_build_manifest(namespace: Namespace, publication: str) -> BuildManifes
     # Last: where it stands, the other stands.
     put_json(store, place + NAME, content)
     return BuildManifest(build_id, store.place(place + NAME), content, True)
-
-
-def find_builds(
-    workspace: Workspace, names: tuple[str, ...], wanted: str | None
-) -> list[tuple[Namespace, str]]:
-    """Return the publications that `wanted` names, by name or build id; None: the current ones.
-
-    Raises:
-        UsageError: none is called so.
-    """
-    found, known = [], []
-    for namespace in (workspace.namespace(name) for name in names):
-        pointer = read_pointer(namespace.publications)
-        if pointer is None:
-            continue
-        if wanted is None:
-            found.append((namespace, pointer.current))
-            continue
-        for entry in pointer.history:
-            name = entry.publication
-            known.append(name)
-            if wanted == name or f"-{name}-" in wanted:
-                found.append((namespace, name))
-    if wanted is not None and not found:
-        raise UsageError(
-            f"no publication or build is called '{wanted}' (known: {', '.join(known) or 'none'})."
-        )
-    return found
 
 
 def _not_standing(namespace: Namespace, publication: str) -> str:
