@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from rag_assets.evaluation.knowledge_evaluator import KnowledgeEvaluator, evaluate_evalset
+from rag_assets.evaluation.knowledge_evaluator import evaluate_evalset
 from rag_assets.evaluation.report import EvaluationReport, ReportTable
 from rag_assets.evaluation.retrieval import evaluate_retrieval
 from rag_assets.evaluation.sets import EvalSet, load_eval_set, sets_in

@@ -1,12 +1,11 @@
 """`KnowledgeEvaluator`: an evaluation set through the whole pipeline (spec 001)."""
 
-import asyncio
 import statistics
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 from rag_assets.chunking import sentence_breaks, split_sentences
 from rag_assets.evaluation.metrics import (
@@ -129,48 +128,6 @@ def _is_inside(cut: CutText, starts: Sequence[int], offset: int) -> bool:
 # What a document's metadata may say that a sidecar says too.
 _TOLD = ("authors", "publisher", "url", "doi", "published_date", "year", "language", "tags")
 _SHOWN = {"hit": "Hit", "recall": "Recall", "mrr": "MRR", "ndcg": "nDCG"}
-
-
-class KnowledgeEvaluator:
-    """Evaluates the configured pipeline on evaluation sets; nothing of a workspace is touched.
-
-    Args:
-        namespace: what the report calls the library.
-        settings: of every stage.
-        cache: folder of built workspaces; None builds and forgets.
-    """
-
-    def __init__(self, namespace: str, settings: Settings, cache: Path | None = None) -> None:
-        self._namespace = namespace
-        self._settings = settings
-        self._cache = cache
-
-    @classmethod
-    async def from_config(
-        cls, namespace: str, config: Settings, *, cache: Path | None = None
-    ) -> Self:
-        """Return an evaluator of a configuration."""
-        return cls(namespace, config, cache)
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        await self.close()
-
-    async def evaluate(self, evalset: EvalSet) -> EvaluationReport:
-        """Build the set's documents, ask its queries, score what is found.
-
-        Raises:
-            UsageError: a chunk is expected that the settings do not make.
-            ConfigurationError: no such model on this machine.
-        """
-        return await asyncio.to_thread(
-            evaluate_evalset, evalset, self._settings, self._cache, namespace=self._namespace
-        )
-
-    async def close(self) -> None:
-        """Release what is held: nothing between two evaluations."""
 
 
 def evaluate_evalset(

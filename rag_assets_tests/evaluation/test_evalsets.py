@@ -9,9 +9,9 @@ import pytest
 from click.testing import CliRunner
 
 from rag_assets.cli.main import build_cli
-from rag_assets.evaluation.knowledge_evaluator import KnowledgeEvaluator
 from rag_assets.evaluation.sets import load_eval_set, sets_in
-from rag_assets.knowledge import KnowledgeConfig, RetrievalConfig, evaluation
+from rag_assets.knowledge import KnowledgeConfig, RetrievalConfig
+from rag_assets.knowledge.evaluation import KnowledgeEvaluator
 from rag_assets.model import UsageError
 from rag_assets.workspace import create_workspace
 
@@ -101,10 +101,10 @@ def test_the_library_evaluates_a_configuration_with_the_names_of_spec_001(tmp_pa
             base_config={"embedding": {"provider": "hashing", "model": "words"}},
             retrieve_config=RetrievalConfig(method="lexical"),
         )
-        evaluator = await evaluation.KnowledgeEvaluator.from_config(
+        evaluator = await KnowledgeEvaluator.from_config(
             namespace="demo_eval", config=knowledge_config
         )
-        report = await evaluator.evaluate(evaluation.load_eval_set(write(tmp_path)))
+        report = await evaluator.evaluate(load_eval_set(write(tmp_path)))
         await evaluator.close()
         return report
 
