@@ -114,7 +114,7 @@ def _ask(folder: Path, settings: Settings, cache: Path, limit: int | None) -> As
             print(f"{rows.name}: passages in several languages, left out", flush=True)
             return None
         queries = encode_questions(
-            [query.text for query in rows.queries], reader, retrieve, built.store, Latency()
+            [query.text for query in rows.queries], reader, retrieve, Latency()
         )
         names = ["lexical", *(model.name for model in reader.models)]
         parts, documents, relevance = [], [], []

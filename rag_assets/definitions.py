@@ -12,21 +12,17 @@ import dagster as dg
 from rag_assets.defs.assets import (
     DRAFTS,
     ENGINE,
-    EVALUATION_SETS,
     QUESTIONS,
     EngineResource,
     build_audit_assets,
-    build_evaluation_sets_asset,
     build_lab_assets,
     build_lab_checks,
     build_law_curation_asset,
     build_namespace_assets,
     build_parse_summary_assets,
     build_question_assets,
-    build_retrieval_evaluations_asset,
 )
 from rag_assets.defs.checks import (
-    build_evaluation_checks,
     build_namespace_checks,
     build_workspace_checks,
 )
@@ -49,7 +45,6 @@ DYNAMIC_PARTITIONS = {
     "agent_answers": str(QUESTIONS.name),
     "citation_audits": str(DRAFTS.name),
     "claim_audits": str(DRAFTS.name),
-    "retrieval_evaluations": str(EVALUATION_SETS.name),
 }
 
 
@@ -108,7 +103,7 @@ def build_workspace_definitions(
         shared = _build_shared(workspace, indexes, parses)
         laws = [each for each in namespaces if each.settings.chunk.mode == "law"]
         return dg.Definitions.merge(
-            *parts, shared, _build_evaluations(workspace), _build_curation(workspace, laws),
+            *parts, shared, _build_curation(workspace, laws),
             _build_laboratory(workspace),
         )  # fmt: skip
 
@@ -150,21 +145,6 @@ def _build_shared(
             workspace, (QUESTIONS, questions_job.name), (DRAFTS, drafts_job.name)
         ),
         jobs=[questions_job, drafts_job],
-    )
-
-
-def _build_evaluations(workspace: Workspace) -> dg.Definitions:
-    """Return what measures retrieval; nothing where there is no set to measure it by."""
-    if not any(workspace.evaluations.glob("[!.]*")):
-        return dg.Definitions()
-    evaluations = build_retrieval_evaluations_asset(workspace)
-    job = dg.define_asset_job(
-        "evaluate_retrieval", selection=[evaluations], description="One report on one set."
-    )
-    return dg.Definitions(
-        assets=[build_evaluation_sets_asset(workspace), evaluations],
-        asset_checks=build_evaluation_checks(workspace),
-        jobs=[job],
     )
 
 

@@ -96,7 +96,7 @@ class CorpusSearch:
             most: chunks at most.
         """
         settings = self._settings.model_copy(update={"method": method})
-        filters = SearchFilters(with_references=settings.references)
+        filters = SearchFilters()
         unencoded = self._settings.model_copy(update={"method": "lexical"})
         asked = make_query(question, [self._reader], unencoded)
         query = replace(asked, vectors={model: [vector] for model, vector in vectors.items()})

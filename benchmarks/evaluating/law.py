@@ -37,7 +37,7 @@ from rag_assets.evaluation.sets import (
     read_lines,
     read_unique,
 )
-from rag_assets.evaluation.workspaces import MadeFile, VectorStore, built_workspace
+from rag_assets.evaluation.workspaces import MadeFile, built_workspace
 from rag_assets.law.structure import read_laws
 from rag_assets.model import Progress, UsageError
 from rag_assets.model.settings import RetrieveSettings
@@ -354,12 +354,9 @@ def evaluate_law(
         UsageError: no vault and no library, or `queries` cannot be used.
     """
     asked = read_law_questions(queries, exclude, limit)
-    with _opened(vault, settings, library, exclude, cache, notify, on_progress) as (
-        namespace,
-        store,
-    ):
+    with _opened(vault, settings, library, exclude, cache, notify, on_progress) as namespace:
         chosen = namespace.settings if library is not None else settings
-        outcome = _ask(asked, namespace, chosen, exclude, as_of, store, on_progress)
+        outcome = _ask(asked, namespace, chosen, exclude, as_of, on_progress)
     return _describe(asked, outcome, chosen)
 
 
@@ -372,10 +369,10 @@ def _opened(
     cache: Path | None,
     notify: Notify,
     on_progress: Progress | None,
-) -> Iterator[tuple[Namespace, VectorStore | None]]:
-    """Give the library that is asked, and the store of vectors."""
+) -> Iterator[Namespace]:
+    """Give the library that is asked."""
     if library is not None:
-        yield library, VectorStore(cache / "vectors.sqlite") if cache else None
+        yield library
         return
     if vault is None:
         raise UsageError("name the folder of the vault, or a workspace that holds it.")
@@ -387,7 +384,7 @@ def _opened(
     if not files:
         raise UsageError(f"{vault} holds no Markdown file (*.md) that is not left out.")
     with built_workspace(files, settings, cache, notify=notify, on_progress=on_progress) as built:
-        yield built.namespace, built.store
+        yield built.namespace
 
 
 def _ask(
@@ -396,7 +393,6 @@ def _ask(
     settings: Settings,
     exclude: Collection[str],
     as_of: date | None,
-    store: VectorStore | None,
     on_progress: Progress | None,
 ) -> _Outcome:
     from rag_assets.retrieval import AskedDay, HeldLaws, Retriever, SearchFilters
@@ -417,7 +413,7 @@ def _ask(
         latency = outcome.latency
         texts = [row.text for row in asked.questions]
         encoded = encode_questions(
-            texts, reader, retrieve, store, latency, on_progress=told
+            texts, reader, retrieve, latency, on_progress=told
         ) if texts else []  # fmt: skip
         for done, (row, query) in enumerate(zip(asked.questions, encoded, strict=True)):
             told("asking questions", done, len(encoded))
@@ -429,7 +425,7 @@ def _ask(
                 ranking = _with_equals(articles.of_hits(own), equal)
                 outcome.scores[name].append(score_ranking(ranking, ranking, relevance))
         if asked.lookups:
-            _look_up(asked.lookups, reader, retrieve, filters, day, articles, store, outcome, told)
+            _look_up(asked.lookups, reader, retrieve, filters, day, articles, outcome, told)
     return outcome
 
 
@@ -440,7 +436,6 @@ def _look_up(
     filters: "SearchFilters",
     day: "AskedDay | None",
     articles: LawArticles,
-    store: VectorStore | None,
     outcome: _Outcome,
     told: Progress,
 ) -> None:
@@ -448,7 +443,7 @@ def _look_up(
 
     latency = outcome.lookup_latency
     encoded = encode_questions(
-        [row.text for row in rows], reader, retrieve, store, latency, on_progress=told
+        [row.text for row in rows], reader, retrieve, latency, on_progress=told
     )
     for done, (row, query) in enumerate(zip(rows, encoded, strict=True)):
         told("looking articles up", done, len(rows))

@@ -114,7 +114,7 @@ def _ask(
         reader = retriever.readers[0]
         queries = encode_questions(
             [each.question.question for each in asked],
-            reader, retrieve, built.store, Latency(), on_progress=on_progress,
+            reader, retrieve, Latency(), on_progress=on_progress,
         )  # fmt: skip
         ways = (WHOLE, ROUTED, FILTERED, TRUE_SECTION, *part_names(reader, retrieve))
         scores: Scores = {way: [] for way in ways}

@@ -432,8 +432,7 @@ def _warnings(name: str, reader: SentenceReader, line_starts: list[int]) -> Iter
         for sentence in reader.sentences
         if not (sentence.citations or sentence.is_listed or sentence.kind == "heading")
         for one in find_references(sentence.text, _NO_LAWS)
-        # “Section 3” may be one of the draft, 第三条 one of a contract.
-        if one.law is not None or not (one.is_plain_word or one.shown.startswith("第"))
+        if one.law is not None  # 第三条 alone may be one of a contract
     ]
     if named:
         shown = ", ".join(list(dict.fromkeys(article for _, article in named))[:_MAX_LINES_NAMED])

@@ -12,11 +12,9 @@ from rag_assets.auditing.citation_forms import Citation
 from rag_assets.law import (
     ARTICLE_AND_CLAUSE,
     Clause,
-    LawNames,
     article_key,
     find_begins,
     find_clauses,
-    find_english_references,
     has_articles,
     is_name_of,
     read_clause,
@@ -343,7 +341,7 @@ def clauses_of(document: CitedDocument, key: str) -> list[tuple[int, int, int, C
     next passage is there twice. Empty where none could be counted: passages overlap, or the number
     begins two articles, one of them of an annex.
     """
-    parts = [p for p in read_articles(document).parts_of(key) if p[1].shown.startswith("第")]
+    parts = list(read_articles(document).parts_of(key))
     article, begins = "", []
     end: int | None = None
     if sum(bool(find_begins(_text_of(document, *part))) for part in parts) > 1:
@@ -386,11 +384,6 @@ def find_article(text: str, title: str | None = None) -> NamedArticle | None:
         named = _read_named(match)
         before = found.get(named.key, named)
         found[named.key] = named if before == named else NamedArticle(named.key, _shown(match))
-    for one in find_english_references(text, LawNames({title: [title]} if title else {}).english):
-        is_its = bool(one.documents) or title is None
-        # A “section” of a sentence may be one of the draft; capitals may be another name.
-        if is_its or (not one.is_plain_word and (one.law is None or not one.is_surely_law)):
-            found[one.key] = NamedArticle(one.key, one.shown)
     return next(iter(found.values())) if len(found) == 1 else None
 
 
@@ -413,9 +406,6 @@ def find_unmentioned(text: str, passage: str) -> str | None:
 def _mentions(text: str) -> Iterator[tuple[str, str]]:
     for match in _NAMED.finditer(text):
         yield article_key(match["number"], match["part"]), _shown(match)
-    for one in find_english_references(text, LawNames({}).english):
-        if one.law is not None or not one.is_plain_word:
-            yield one.key, one.shown
 
 
 def _shown(match: re.Match[str]) -> str:

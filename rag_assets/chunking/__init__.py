@@ -24,10 +24,8 @@ if TYPE_CHECKING:
         chunk_row,
         chunks_schema,
         digested_fields,
-        oversized_chunks,
         parents_schema,
         restore_parent,
-        uncovered_parents,
     )
     from rag_assets.chunking.sentences import (
         TokenCounter,
@@ -63,13 +61,11 @@ __getattr__ = lazy_names(
         "make_chunks": "chunks",
         "make_parents": "chunks",
         "model_input": "context",
-        "oversized_chunks": "rows",
         "parents_schema": "rows",
         "refresh_chunks": "stage",
         "refresh_parents": "stage",
         "restore_parent": "rows",
         "sentence_breaks": "sentences",
         "split_sentences": "sentences",
-        "uncovered_parents": "rows",
     },
 )

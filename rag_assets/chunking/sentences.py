@@ -219,12 +219,6 @@ def _is_abbreviated(text: str, start: int, stop: re.Match[str], word: str) -> bo
     return False
 
 
-def breaks_within(breaks: Sequence[int], start: int, end: int) -> list[int]:
-    """Return the `breaks` (ascending) inside the span, counted from its start."""
-    inside = breaks[bisect_left(breaks, start + 1) : bisect_left(breaks, end)]
-    return [position - start for position in inside]
-
-
 TokenCounter = Callable[[Sequence[str]], list[int]]
 """Counts the tokens of each text, without special tokens: `Tokenizer.count`."""
 

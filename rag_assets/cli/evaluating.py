@@ -27,8 +27,8 @@ config_option = click.option(
 
 cache_option = click.option(
     "--cache", "cache", type=OutputPath(is_folder=True), metavar="FOLDER",
-    help="Keep built workspaces and vectors here; default: RAG_EVALUATION_CACHE or the user's "
-    "cache.",
+    help="Keep built workspaces here; else in RAG_EVALUATION_CACHE, else in the "
+    "user's cache folder.",
 )  # fmt: skip
 no_cache_option = click.option(
     "--no-cache", "is_forgotten", is_flag=True,
@@ -151,20 +151,23 @@ def evalset(
 
 
 @eval.command(
-    short_help="How well your own questions are answered, beside a baseline.",
+    short_help="How well your own questions are answered.",
     help="Evaluate the sets in the workspace's evaluations/ folder (all of them, or those named) "
-    "with its settings, as the asset retrieval_evaluations: reports with history under "
-    "outputs/evaluations/. Exit code 1 when a set fell below its baseline by more than chance.",
+    "with its settings, and print the figures of each.",
 )
 @click.argument("names", nargs=-1, metavar="[NAME...]")
 def sets(names: tuple[str, ...]) -> None:
-    """Materialize one partition a set, then print its report."""
+    """Print the figures of each set."""
     from rag_assets.cli.options import open_workspace
-    from rag_assets.evaluation.workspace_sets import list_evaluation_sets
-    from rag_assets.running import materialize_partition
+    from rag_assets.evaluation import (
+        evaluate_evalset,
+        evaluate_retrieval,
+        load_eval_set,
+        sets_in,
+    )
 
     workspace = open_workspace()
-    known = list_evaluation_sets(workspace)
+    known = sets_in(workspace.evaluations)
     unknown = [name for name in names if name not in known]
     if unknown or not known:
         raise UsageError(
@@ -172,22 +175,23 @@ def sets(names: tuple[str, ...]) -> None:
             f"{f', not {unknown[0]}' if unknown else ''}. Put a folder in the layout of BEIR or a "
             "JSON evaluation set there."
         )
+    settings, cache = workspace.settings, workspace.meta / "evaluations"
     exit_code = DONE
     for name in names or known:
         with shown_progress() as progress:
-            run = materialize_partition(
-                workspace, "retrieval_evaluations", name, on_progress=progress
-            )
-        for error in run.errors:
-            click.echo(f"error: {error}", err=True)
-        for check in run.checks:
-            if not check.passed:
-                click.echo(f"{check.name}: {check.description}", err=True)
-        if not run.errors:
-            markdown = Path(run.metadata["retrieval_evaluations"][name]["file"])
-            click.echo(markdown.read_text(encoding="utf-8"))
-            click.echo(f"saved: {markdown}", err=True)
-        exit_code = exit_code if run.is_success else FAILED
+            report = (
+                evaluate_retrieval(
+                    known[name], settings, cache=cache, llm=_chat_model(settings), notify=notify,
+                    on_progress=progress,
+                )
+                if known[name].is_dir()
+                else evaluate_evalset(
+                    load_eval_set(known[name]), settings, cache, notify=notify,
+                    on_progress=progress,
+                )
+            )  # fmt: skip
+        click.echo(f"{name}\n{report.render()}\n")
+        exit_code = FAILED if report.failures else exit_code
     click.get_current_context().exit(exit_code)
 
 

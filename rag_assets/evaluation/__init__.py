@@ -2,17 +2,14 @@
 
 from typing import TYPE_CHECKING
 
-from rag_assets.evaluation.knowledge_evaluator import KnowledgeEvaluator, evaluate_evalset
+from rag_assets.evaluation.knowledge_evaluator import evaluate_evalset
 from rag_assets.evaluation.report import EvaluationReport, ReportTable
 from rag_assets.evaluation.retrieval import evaluate_retrieval
-from rag_assets.evaluation.sets import EvalSet, load_eval_set
+from rag_assets.evaluation.sets import EvalSet, load_eval_set, sets_in
 from rag_assets.lazily import lazy_names
 
 if TYPE_CHECKING:
     from rag_assets.evaluation.workspaces import default_cache
-
-# Modules of this room that other rooms may import from, besides the names below.
-PUBLIC_MODULES = ("workspace_sets",)
 
 
 # Imported on first use: who needs only the others must not wait for it.

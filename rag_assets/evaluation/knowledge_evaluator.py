@@ -1,12 +1,11 @@
 """`KnowledgeEvaluator`: an evaluation set through the whole pipeline (spec 001)."""
 
-import asyncio
 import statistics
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 from rag_assets.chunking import sentence_breaks, split_sentences
 from rag_assets.evaluation.metrics import (
@@ -131,48 +130,6 @@ _TOLD = ("authors", "publisher", "url", "doi", "published_date", "year", "langua
 _SHOWN = {"hit": "Hit", "recall": "Recall", "mrr": "MRR", "ndcg": "nDCG"}
 
 
-class KnowledgeEvaluator:
-    """Evaluates the configured pipeline on evaluation sets; nothing of a workspace is touched.
-
-    Args:
-        namespace: what the report calls the library.
-        settings: of every stage.
-        cache: folder of built workspaces and vectors; None builds and forgets.
-    """
-
-    def __init__(self, namespace: str, settings: Settings, cache: Path | None = None) -> None:
-        self._namespace = namespace
-        self._settings = settings
-        self._cache = cache
-
-    @classmethod
-    async def from_config(
-        cls, namespace: str, config: Settings, *, cache: Path | None = None
-    ) -> Self:
-        """Return an evaluator of a configuration."""
-        return cls(namespace, config, cache)
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        await self.close()
-
-    async def evaluate(self, evalset: EvalSet) -> EvaluationReport:
-        """Build the set's documents, ask its queries, score what is found.
-
-        Raises:
-            UsageError: a chunk is expected that the settings do not make.
-            ConfigurationError: no such model on this machine.
-        """
-        return await asyncio.to_thread(
-            evaluate_evalset, evalset, self._settings, self._cache, namespace=self._namespace
-        )
-
-    async def close(self) -> None:
-        """Release what is held: nothing between two evaluations."""
-
-
 def evaluate_evalset(
     evalset: EvalSet,
     settings: Settings,
@@ -207,7 +164,7 @@ def _ask(
 ) -> EvaluationReport:
     from rag_assets.retrieval import Retriever, SearchFilters, rank_chunks
 
-    filters = SearchFilters(citable_only=True, with_references=settings.retrieve.references)
+    filters = SearchFilters(citable_only=True)
     made = built.namespace
     kinds: dict[str, list[dict[str, float]]] = {"doc": [], "chunk": []}
     by_query: dict[str, dict[str, Figure]] = {}
@@ -217,7 +174,7 @@ def _ask(
         _check_chunks(evalset, built, reader)
         queries = encode_questions(
             [query.query for query in evalset.queries],
-            reader, settings.retrieve, built.store, Latency(), on_progress=on_progress,
+            reader, settings.retrieve, Latency(), on_progress=on_progress,
         )  # fmt: skip
         for expected, query in zip(evalset.queries, queries, strict=True):
             hits = rank_chunks([reader], query, settings.retrieve, filters).hits

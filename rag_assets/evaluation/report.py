@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from rag_assets import __version__
-from rag_assets.model import hash_fields, table_cell
+from rag_assets.model import hash_fields
 from rag_assets.workspace import Settings
 
 Figure = float | int | str | None
@@ -43,12 +43,6 @@ class ReportTable:
             for row in cells
         ]
         return "\n".join([self.title, *(f"  {line}" for line in lines)])
-
-    def to_markdown(self) -> str:
-        """Return the table without its title as Markdown."""
-        lines = [tuple(map(table_cell, self.heads)), ("---",) * len(self.heads)]
-        lines += [tuple(table_cell(_shown(value)) for value in row) for row in self.rows]
-        return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 @dataclass(frozen=True, slots=True)

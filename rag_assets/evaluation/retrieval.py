@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rag_assets.embedding import can_read, load_query_encoder, load_tokenizer
+from rag_assets.embedding import can_read, load_tokenizer
 from rag_assets.embedding import encode_questions as encode_by_model
 from rag_assets.evaluation.metrics import (
     HEADLINE,
@@ -24,10 +24,8 @@ from rag_assets.evaluation.report import (
 )
 from rag_assets.evaluation.sets import RetrievalSet, find_sets, read_retrieval_set
 from rag_assets.evaluation.workspaces import (
-    QUESTION,
     BuiltWorkspace,
     MadeFile,
-    VectorStore,
     built_workspace,
     markdown_of,
 )
@@ -88,7 +86,6 @@ def encode_questions(
     texts: Sequence[str],
     reader: Reader,
     settings: RetrieveSettings,
-    store: VectorStore | None,
     latency: Latency,
     llm: "ChatModel | None" = None,
     on_progress: Progress | None = None,
@@ -97,9 +94,8 @@ def encode_questions(
 
     Args:
         texts: the questions.
-        store: where vectors of questions are looked up and kept.
         latency: gets the seconds of some questions that are encoded alone, as a user's is.
-        llm: rewrites Chinese questions where the settings ask for it.
+        llm: rewrites Chinese questions.
     """
     if settings.method != "lexical":
         make_query(texts[0], [reader], settings)  # the model is loaded; that is not timed
@@ -122,17 +118,7 @@ def encode_questions(
             if on_progress:
                 on_progress(f"encoding questions with {model.name}", start, len(readable))
             part = readable[start : start + _BATCH]
-            if store is None or model.is_sparse:
-                rows = encode_by_model(model.settings, part)
-            else:
-                encode = load_query_encoder(model.settings).encode_queries
-                rows = store.encode(
-                    model.fingerprint,
-                    QUESTION,
-                    part,
-                    lambda texts, _, e=encode: e(texts),  # type: ignore[misc]
-                ).tolist()
-            found.update(zip(part, rows, strict=True))
+            found.update(zip(part, encode_by_model(model.settings, part), strict=True))
     return [_with_vectors(query, vectors) for query in queries]
 
 
@@ -259,8 +245,8 @@ def evaluate_retrieval(
         folder: a set in the layout of BEIR, or a folder of such sets.
         settings: of every stage.
         limit: questions at most of each set.
-        cache: folder of workspaces and vectors; None builds and forgets.
-        llm: the language model that rewrites questions where `retrieve.rewrite` is set.
+        cache: folder of workspaces; None builds and forgets.
+        llm: the language model that rewrites Chinese questions.
 
     Raises:
         UsageError: no set there, or one with a wrong row.
@@ -307,12 +293,12 @@ def _ask_set(
     retrieve = settings.retrieve
     latency = Latency()
     namespace = built.namespace
-    filters = SearchFilters(citable_only=True, with_references=retrieve.references)
+    filters = SearchFilters(citable_only=True)
     with Retriever(namespace.workspace, [namespace.name], retrieve, llm) as retriever:
         reader = retriever.readers[0]
         queries = encode_questions(
             [query.text for query in rows.queries],
-            reader, retrieve, built.store, latency, llm, on_progress,
+            reader, retrieve, latency, llm, on_progress,
         )  # fmt: skip
         names = [WHOLE, *part_names(reader, retrieve)]
         scores: dict[str, list[dict[str, float]]] = {name: [] for name in names}

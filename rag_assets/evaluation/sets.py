@@ -334,4 +334,21 @@ def _relevance(expected: Iterable[str], graded: Mapping[str, float]) -> dict[str
 def _refuse_twice(what: str, names: Iterable[str]) -> None:
     twice = [name for name, count in Counter(names).items() if count > 1]
     if twice:
-        raise ValueError(f"{what} '{twice[0]}' occurs twice")
+        raise ValueError(f"{what} '{twice[0]}' stands twice")
+
+
+def sets_in(folder: Path) -> dict[str, Path]:
+    """Return the sets of a workspace's `evaluations/` by name: BEIR folders and JSON files.
+
+    Raises:
+        UsageError: two sets share a name.
+    """
+    found = [path.parent for path in folder.glob(f"[!.]*/{CORPUS}")]
+    found += [path for path in folder.glob("[!.]*.json") if not path.match("*.baseline.json")]
+    sets: dict[str, Path] = {}
+    for path in sorted(found):
+        name = path.name if path.is_dir() else path.stem
+        if name in sets:
+            raise UsageError(f"{path} and {sets[name]} share the name '{name}'. Rename one.")
+        sets[name] = path
+    return sets

@@ -136,7 +136,6 @@ def fetch_passages(
         found: by it.
         filters: with which it searched.
     """
-    filters = replace(filters, with_references=found.settings["references"])
     children: dict[tuple[str, str], tuple[Hit, ...]] = {}
     likeness: dict[str, dict[str, float]] = {}
     for reader in retriever.readers:

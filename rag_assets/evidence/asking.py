@@ -134,16 +134,22 @@ def asked_settings(applied: Mapping[str, Any]) -> RetrieveSettings | None:
     from pydantic import ValidationError
 
     # What they stood for when they were applied is said beside them.
-    # Earlier versions had two more settings of fusion, shipped as what is done now.
+    # Earlier versions had more settings, shipped as what is done now.
     shown = {
         "fusion": ("file", "digest", "usual_questions", "score_mode", "normalize"),
         "rerank": ("name", "fingerprint"),
+    }
+    before = {
+        "references": False,
+        "rewrite": True,
+        "text": {"heading_weight": 0.25, "phrase_boost": 1.0},
     }
     values = {
         key: {name: one for name, one in value.items() if name not in shown[key]}
         if key in shown and isinstance(value, Mapping)
         else value
         for key, value in applied.items()
+        if key not in before or value != before[key]
     }
     try:
         return RetrieveSettings.model_validate(values)
@@ -643,8 +649,8 @@ def _require_publications(workspace: Workspace, pack: EvidencePack, data: Path) 
             when = f" on {retired[name]}" if name in retired else ""
             raise PublicationError(
                 f"{data.name}: its publication {name}/{publication} was retired{when}. The pack "
-                "itself can be read without it; it cannot be made again. Keep publications with "
-                "`publish.keep_publications`, or ask the question again."
+                "itself can be read without it; it cannot be made again. Ask the question "
+                "again."
             )
 
 

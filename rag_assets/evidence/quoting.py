@@ -208,7 +208,7 @@ class QuoteFinder:
             return None
         begin, *following = begins[number : number + 2]
         own = self._read(content_ref).text[begin.start : following[0].start if following else None]
-        return begin.shown + _clause_shown(begin, own, place - begin.start)
+        return begin.shown + _clause_shown(own, place - begin.start)
 
     def _boxes(self, document: ParsedDocument, start: int, end: int) -> tuple[PageBox, ...]:
         if not document.pages:
@@ -291,9 +291,7 @@ def _named_clause(key: str, article: str, question: str) -> Clause | None:
     return None
 
 
-def _clause_shown(begin: ArticleBegin, article: str, place: int) -> str:
-    if not begin.shown.startswith("第"):
-        return ""
+def _clause_shown(article: str, place: int) -> str:
     clauses = find_clauses(article)
     return next((one.shown for one in clauses if one.start <= place < one.end), "")
 

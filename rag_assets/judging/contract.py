@@ -142,23 +142,19 @@ class Scorer(Protocol):
 # Thresholds of settings.
 
 _SPEC_OK = 0.55  # spec 000 §4.8: "threshold T=0.55 (config default)"
-_SPEC_WEAK = 0.40  # spec 000 leaves T_weak open; the shipped setting since the first release
 
 
 def spec_thresholds(settings: VerifySettings) -> Thresholds:
     """Return the thresholds of `similarity`: those of spec 000, or the settings'.
 
-    Raises:
-        ConfigurationError: WEAK would begin above OK.
+    WEAK begins at 0.40, or where OK does if that is lower.
     """
-    require_order(settings.threshold, settings.weak_threshold, "verify")
     is_spec = math.isclose(settings.threshold, _SPEC_OK)
-    is_spec_weak = math.isclose(settings.weak_threshold, _SPEC_WEAK)
     return Thresholds(
         settings.threshold,
-        settings.weak_threshold,
+        min(settings.weak_threshold, settings.threshold),
         "spec 000 default" if is_spec else "setting verify.threshold",
-        "default" if is_spec_weak else "setting verify.weak_threshold",
+        "default",
     )
 
 

@@ -20,7 +20,6 @@ from rag_assets.workspace.bounded_yaml import YamlError, parse_yaml
 
 _SCHEMES = frozenset({"http", "https"})
 _MEGABYTE = 1_000_000
-_UNCHANGED = 304
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,19 +29,6 @@ class Fetched:
     data: bytes
     name: str
     info: dict[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class Earlier:
-    """What an address held when it was read before, and still holds where its server says so.
-
-    Args:
-        path: of the file in raw/; `info` what was known of it then (`Fetched.info`).
-    """
-
-    path: Path
-    content_hash: str
-    info: Mapping[str, Any]
 
 
 def is_web_address(uri: str) -> bool:
@@ -56,7 +42,6 @@ def read_uri(
     max_megabytes: int,
     max_seconds: float,
     allow_private: bool = False,
-    earlier: Earlier | None = None,
 ) -> Fetched:
     """Return what a path or an http(s) address holds; nothing secret of an address is kept.
 
@@ -65,14 +50,13 @@ def read_uri(
         max_seconds: of wall time for the whole download.
         allow_private: also addresses of this machine and of private networks, named by the user
             or by a redirect.
-        earlier: of an address: its server need not send the same again.
 
     Raises:
         UsageError: there is no such file, another scheme, too large, a private address.
         ServiceError: the address does not answer, refuses, or takes too long.
     """
     if is_web_address(uri):
-        return _download(uri, max_megabytes, max_seconds, allow_private, earlier)
+        return _download(uri, max_megabytes, max_seconds, allow_private)
     scheme, mark, _ = uri.partition("://")
     if mark and len(scheme) > 1:
         shown = hide_credentials(uri)
@@ -93,16 +77,9 @@ def _read_file(path: Path, max_megabytes: int) -> Fetched:
     return Fetched(data, path.name, info)
 
 
-def _download(
-    url: str,
-    max_megabytes: int,
-    max_seconds: float,
-    allow_private: bool,
-    earlier: Earlier | None,
-) -> Fetched:
+def _download(url: str, max_megabytes: int, max_seconds: float, allow_private: bool) -> Fetched:
     from rag_assets.llm.services import (
         DownloadError,
-        Known,
         Limits,
         PrivateAddressError,
         TooLargeError,
@@ -112,14 +89,9 @@ def _download(
 
     shown = hide_credentials(url)
     limits = Limits(max_megabytes * _MEGABYTE, max_seconds, allow_private)
-    held = _read_earlier(earlier) if earlier is not None else None
-    known = None
-    if held is not None:
-        names = ("final_url", "etag", "last_modified")
-        known = Known(*(str(held.info.get(name) or "") for name in names))
     # `from None`: whoever stores an error stores what it came from.
     try:
-        answer = download(url, limits, known)
+        answer = download(url, limits)
     except TooLargeError:
         raise _too_large(shown, max_megabytes) from None
     except TooSlowError as error:
@@ -136,8 +108,6 @@ def _download(
             f"{shown} cannot be read ({error}). Look whether the address and the network are "
             "right, or save the page and give the file."
         ) from None
-    if answer.status == _UNCHANGED and held is not None:
-        return held
     if not answer.is_success:
         raise ServiceError(
             f"{shown}: HTTP {answer.status}. Open the address in a browser, or save the page and "
@@ -156,17 +126,6 @@ def _download(
         "fetched_at": datetime.now(UTC).isoformat(timespec="seconds"),
     }
     return Fetched(answer.data, name_of_address(answer.url, media_type), info)
-
-
-def _read_earlier(earlier: Earlier) -> Fetched | None:
-    """Return what was read before; None where its file is not as it was."""
-    try:
-        data = earlier.path.read_bytes()
-    except OSError:  # it is fetched whole
-        return None
-    if hash_bytes(data) != earlier.content_hash:
-        return None
-    return Fetched(data, earlier.path.name, dict(earlier.info))
 
 
 def name_of_address(url: str, media_type: str = "") -> str:

@@ -2,7 +2,6 @@
 
 import asyncio
 import functools
-import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -10,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rag_assets.chunking.editing import find_document
-from rag_assets.knowledge.adding import Added, Earlier, add_content, is_web_address, sidecar_of
+from rag_assets.knowledge.adding import Added, add_content, sidecar_of
 from rag_assets.knowledge.config import (
     KnowledgeConfig,
     SparseEmbeddingConfig,
@@ -148,7 +147,7 @@ def ingest_many_sync(
     is_declared = False
     for source in sources:
         try:
-            fetched = source.fetch(space.settings, _earlier(space, source))
+            fetched = source.fetch(space.settings)
             uri, metadata = hide_credentials(str(source.source_uri)), source.describe(fetched)
             sidecar_of(uri, metadata)  # what is wrong with it is said before anything is written
             if not is_declared:
@@ -255,21 +254,6 @@ def _files_from(namespace: Namespace, uri: str) -> Iterator[SourceFile]:
     for source in inventory.sources if inventory else ():
         if source.content_hash and original_uri(source) == uri:
             yield source
-
-
-def _earlier(namespace: Namespace, source: KnowledgeSource) -> Earlier | None:
-    """Return what an address held when it was read last, where that lies in raw/."""
-    uri = hide_credentials(str(source.source_uri))
-    if source.content is not None or not is_web_address(uri):
-        return None
-    known = []
-    for each in _files_from(namespace, uri):
-        told = json.loads(each.sidecar or "{}").get("metadata", {})
-        info = told.get("source_info_auto") or told.get("source_info") or {}
-        path = namespace.raw_file(each.source_uri)
-        if isinstance(info, dict) and info.get("fetched_at") and path is not None:
-            known.append(Earlier(path, str(each.content_hash), info))
-    return max(known, key=lambda each: str(each.info["fetched_at"]), default=None)
 
 
 def _take_in_again(namespace: Namespace, contents: Sequence[str]) -> None:

@@ -231,8 +231,6 @@ class RetrieveConfig(Part):
     method: Literal["semantic", "lexical", "hybrid"] = "hybrid"
     top_k: Count = 10
     score_threshold: float | None = None
-    references: bool = False
-    rewrite: bool = True
     window: int = 0
     fusion: dict[str, Any] = {}
     rerank: RerankConfig | None = None

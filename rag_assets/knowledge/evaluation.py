@@ -1,21 +1,31 @@
 """Evaluation sets through the configured pipeline, with the names of spec 001."""
 
+import asyncio
 from pathlib import Path
 from typing import Self
 
-from rag_assets import evaluation
-from rag_assets.evaluation import EvalSet, EvaluationReport, load_eval_set  # noqa: F401 - public
+from rag_assets.evaluation import (  # noqa: F401 - load_eval_set is public here
+    EvalSet,
+    EvaluationReport,
+    evaluate_evalset,
+    load_eval_set,
+)
 from rag_assets.knowledge.config import KnowledgeConfig, laid_over
 from rag_assets.workspace import Settings, shipped_settings
 
 
-class KnowledgeEvaluator(evaluation.KnowledgeEvaluator):
+class KnowledgeEvaluator:
     """Evaluates a configuration of the library on evaluation sets; no workspace is touched.
 
     evaluator = await KnowledgeEvaluator.from_config(namespace="demo", config=config)
     report = await evaluator.evaluate(load_eval_set("evalset.json"))
     print(report.summary())
     """
+
+    def __init__(self, namespace: str, settings: Settings, cache: Path | None = None) -> None:
+        self._namespace = namespace
+        self._settings = settings
+        self._cache = cache
 
     @classmethod
     async def from_config(
@@ -30,7 +40,7 @@ class KnowledgeEvaluator(evaluation.KnowledgeEvaluator):
         Args:
             namespace: what the report calls the library.
             config: with the names of spec 001, or the settings of a namespace as they are.
-            cache: folder of built workspaces and vectors; None builds and forgets.
+            cache: folder of built workspaces; None builds and forgets.
 
         Raises:
             ConfigurationError: the configuration breaks a rule.
@@ -38,6 +48,26 @@ class KnowledgeEvaluator(evaluation.KnowledgeEvaluator):
         if isinstance(config, Settings):
             return cls(namespace, config, cache)
         return cls(namespace, _settings(config or KnowledgeConfig()), cache)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    async def evaluate(self, evalset: EvalSet) -> EvaluationReport:
+        """Build the set's documents, ask its queries, score what is found.
+
+        Raises:
+            UsageError: a chunk is expected that the settings do not make.
+            ConfigurationError: no such model on this machine.
+        """
+        return await asyncio.to_thread(
+            evaluate_evalset, evalset, self._settings, self._cache, namespace=self._namespace
+        )
+
+    async def close(self) -> None:
+        """Release what is held: nothing between two evaluations."""
 
 
 def _settings(config: KnowledgeConfig) -> Settings:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from rag_assets.embedding import joint_tokenizer
 from rag_assets.knowledge.adding import (
-    Earlier,
     Fetched,
     is_web_address,
     name_of_address,
@@ -142,11 +141,8 @@ class KnowledgeSource:
         )
         return change.only()
 
-    def fetch(self, settings: Settings, earlier: Earlier | None = None) -> Fetched:
+    def fetch(self, settings: Settings) -> Fetched:
         """Return the bytes with a name for their file.
-
-        Args:
-            earlier: what the address held when it was read before.
 
         Raises:
             UsageError, ServiceError: there is no such file, or the address does not answer.
@@ -161,7 +157,6 @@ class KnowledgeSource:
             max_megabytes=settings.parse.max_megabytes,
             max_seconds=settings.parse.seconds_per_document,
             allow_private=settings.download.private_addresses,
-            earlier=earlier,
         )
 
     def describe(self, fetched: Fetched) -> dict[str, Any]:

@@ -28,7 +28,6 @@ from rag_assets.llm import (
     Budget,
     ChatModel,
     Recorder,
-    RecordingModel,
     open_chat_model,
     with_local_reader,
 )
@@ -488,10 +487,9 @@ def _models(lab: Laboratory, run: Run) -> dict[Role, ChatModel]:
     models: dict[Role, ChatModel] = {}
     for role in ROLES:
         llm = lab.workspace.settings.llm.for_role(role)
-        unkept = llm.model_copy(update={"record": False})
-        model = open_chat_model(lab.workspace, unkept)
+        model = open_chat_model(lab.workspace, llm, recorder=recorder)
         if model is not None:
-            models[role] = RecordingModel(model, recorder)
+            models[role] = model
     return models
 
 

@@ -19,7 +19,7 @@ from rag_assets.law.articles import (
     write_number,
 )
 from rag_assets.law.names import LAW_NOUNS, LawNames, is_name_of, mark_name, own_name, plain_name
-from rag_assets.law.references import find_english_references, find_references, names_articles
+from rag_assets.law.references import find_references
 
 # Modules of this room that other rooms may import from, besides the names below.
 PUBLIC_MODULES = ("citing", "curating", "metadata", "structure", "versions")

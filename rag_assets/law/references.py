@@ -6,109 +6,16 @@ The law may stand behind its article; without one the article of any law is mean
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
-from typing import NamedTuple
 
 from rag_assets.law.articles import (
     NUMBER,
     ArticleReference,
     article_key,
-    find_english_mentions,
     read_number,
     write_number,
 )
-from rag_assets.law.names import LAW_NOUNS, EnglishLawNames, LawNames
+from rag_assets.law.names import LawNames
 from rag_assets.model import HAN_RANGES
-
-_PART_OF_NAME = r"(?:\d+/\d+(?:/[A-Z]{2,4})?|\(\w{1,12}\)|[A-Za-z&][\w'’.&-]*|\d{4})"
-_AFTER = re.compile(
-    rf"^[\s,]*(?P<of>(?:of|in|from|under)\s+)?"
-    rf"(?P<run>{_PART_OF_NAME}(?:\s+{_PART_OF_NAME}){{0,13}})"
-)
-_BEFORE = re.compile(rf"(?P<run>(?:{_PART_OF_NAME}\s+){{0,9}}{_PART_OF_NAME})(?:['’]s)?[\s,:]*$")
-# Capitals that no sentence begins with: GDPR, C.F.R.
-_INITIALS = re.compile(r"[A-Z](?:\.?[A-Z]){2,7}\.?")
-_YEARS = range(1900, 2100)
-
-
-class _Law(NamedTuple):
-    name: str
-    documents: tuple[str, ...] = ()
-    is_whole: bool = True
-    is_full_name: bool = True
-
-
-def find_english_references(text: str, laws: EnglishLawNames) -> Iterator[ArticleReference]:
-    """Yield the articles that a text names, in their order; the law stands behind or before."""
-    reached = 0
-    for mention in find_english_mentions(text):
-        after, before = text[mention.end :], text[reached : mention.start]
-        law = _known_after(after, laws) or _known_before(before, laws) or _unknown_after(after)
-        reached = mention.end
-        for key, shown in mention.articles:
-            number = key.rpartition(" ")[2]
-            is_year = number.isdecimal() and int(number) in _YEARS
-            if (law is None or not law.documents) and (is_year or mention.needs_law):
-                continue  # “articles 2010 to 2020”
-            bare = ArticleReference(key, shown, is_plain_word=mention.is_plain_word)
-            yield bare if law is None else replace(
-                bare, law=law.name, documents=law.documents, is_whole=law.is_whole,
-                is_surely_law=law.is_full_name,
-            )  # fmt: skip
-
-
-def find_english_law(text: str, laws: EnglishLawNames) -> tuple[str, tuple[str, ...], bool] | None:
-    """Return name, documents and whether it is their name of the law that a text ends with."""
-    law = _known_before(text, laws)
-    return None if law is None else (law.name, law.documents, law.is_whole)
-
-
-def _known_after(text: str, laws: EnglishLawNames) -> _Law | None:
-    match = _AFTER.match(text)
-    if match is None:
-        return None
-    tokens = match["run"].split()
-    return _first([" ".join(tokens[:end]) for end in range(len(tokens), 0, -1)], laws)
-
-
-def _known_before(text: str, laws: EnglishLawNames) -> _Law | None:
-    match = _BEFORE.search(text)
-    if match is None:
-        return None
-    tokens = match["run"].split()
-    return _first([" ".join(tokens[start:]) for start in range(len(tokens))], laws)
-
-
-def _first(names: Sequence[str], laws: EnglishLawNames) -> _Law | None:
-    """Return the longest of these names that is a law's, else that is taken for one."""
-    found = []
-    for name in names:
-        documents, is_whole = laws.find(name)
-        if documents:
-            found.append(_Law(_plain(name), tuple(documents), is_whole))
-    return next((law for law in found if law.is_whole), found[0] if found else None)
-
-
-def _unknown_after(text: str) -> _Law | None:
-    """Return the law that a text names and the library does not hold."""
-    match = _AFTER.match(text)
-    if match is None:
-        return None
-    tokens = match["run"].split()
-    if match["of"] is not None:
-        for place, token in enumerate(tokens):
-            is_law = token.casefold() in LAW_NOUNS and token[0].isupper()
-            if is_law and place >= 1 + (tokens[0].casefold() == "the"):
-                return _Law(_plain(" ".join(tokens[: place + 1])))
-    first = tokens[1] if tokens[0].casefold() == "the" and len(tokens) > 1 else tokens[0]
-    if _INITIALS.fullmatch(first):
-        return _Law(first, is_full_name=False)
-    return None
-
-
-def _plain(name: str) -> str:
-    return re.sub(r"^the\s+|['’]s$", "", name, flags=re.IGNORECASE)
-
 
 # 第十条至第十二条, 第10-12条, 133条之一.
 _ARTICLE = re.compile(
@@ -123,7 +30,6 @@ _TITLED_AFTER = re.compile(rf"^[\s的]*{_TITLE}")
 _RUN = rf"(?P<run>[{HAN_RANGES}A-Za-z()·《》、“”,]{{2,120}})"
 _RUN_BEFORE = re.compile(rf"{_RUN}$")
 _RUN_AFTER = re.compile(rf"^\s+{_RUN}")
-_LATIN_BEFORE = re.compile(r"(?P<run>[A-Za-z][A-Za-z\d/&'’. -]{0,80})$")
 # Between a law and its article: 刑法的第三条, 刑法中 第三条.
 _BETWEEN = re.compile(r"(?:的|中|里|规定的|\s|,|,)*$")
 # What names of laws end with.
@@ -149,13 +55,8 @@ _APART = re.compile("[、,“”《》]")
 _FEWEST = 2
 
 
-def names_articles(text: str) -> bool:
-    """Say whether a text may name an article: worth reading the names of a library's laws."""
-    return "条" in text or next(find_english_mentions(text), None) is not None
-
-
 def find_references(text: str, laws: LawNames) -> list[ArticleReference]:
-    """Return the articles that a text names, each with its law, in their order; English ones last.
+    """Return the articles that a text names, each with its law, in their order.
 
     A law stands before its articles, in title marks or not, or right behind the article; for
     further articles it holds on. Without 第 a number is an article only with a law that is known.
@@ -173,10 +74,10 @@ def find_references(text: str, laws: LawNames) -> list[ArticleReference]:
             continue
         reached = match.end()
         found += (
-            ArticleReference(key, shown, running.law, running.documents, running.is_whole)
+            ArticleReference(key, shown, running.law, running.documents)
             for key, shown in _articles(match)
         )
-    return list(dict.fromkeys([*found, *find_english_references(text, laws.english)]))
+    return list(dict.fromkeys(found))
 
 
 def _articles(match: re.Match[str]) -> Iterator[tuple[str, str]]:
@@ -206,10 +107,6 @@ def _before(text: str, laws: LawNames) -> ArticleReference | None:
     run = _RUN_BEFORE.search(trimmed)
     if run is None:
         return None
-    latin = _LATIN_BEFORE.search(trimmed)
-    if latin is not None:
-        found = find_english_law(latin["run"], laws.english)
-        return ArticleReference("", "", *found) if found else None
     last = _APART.split(run["run"])[-1]
     return _unknown(last)
 

@@ -44,6 +44,7 @@ def open_chat_model(
     *,
     role: LlmRole | None = None,
     remember: bool = False,
+    recorder: Recorder | None = None,
 ) -> ChatModel | None:
     """Return a workspace's model; its key may stand in `.env`, its calls below `meta/llm/`.
 
@@ -51,6 +52,7 @@ def open_chat_model(
         settings: instead of the workspace's.
         role: what it is asked for (`llm.roles`); None for what `llm` itself says.
         remember: whether a recorded answer to an equal request is given instead of asking again.
+        recorder: keeps the calls elsewhere.
 
     Raises:
         ConfigurationError: as `load_chat_model`.
@@ -61,7 +63,7 @@ def open_chat_model(
     key = read_secret(workspace, chosen.api_key_variable)
     return load_chat_model(
         chosen,
-        recorder=Recorder(workspace.meta / "llm") if chosen.record else None,
+        recorder=recorder or Recorder(workspace.meta / "llm"),
         environment={chosen.api_key_variable: key.get_secret_value()} if key else {},
         folder=workspace.root,
         remember=remember,

@@ -87,7 +87,7 @@ class LocalModel:
         server = find_server(
             self._kept,
             settings.context_tokens or CONTEXT_TOKENS,
-            settings.threads or usable_processors(),
+            usable_processors(),
         )
         # What an earlier prompt has in common with this one is not read again.
         body = request_to_wire(request, settings) | {"max_tokens": limit, "cache_prompt": True}

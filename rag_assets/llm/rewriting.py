@@ -56,7 +56,7 @@ def rewrite_question(model: ChatModel, text: str, *, budget: Budget | None = Non
         raise AnswerError(
             f"{model.name} was asked to put {text!r} into English; {fault}: "
             f"{answer[:_SHOWN_CHARACTERS]!r}. The question is searched as it was asked; another "
-            "model, or 'retrieve.rewrite: false', fixes it.",
+            "model, or 'llm.roles: {rewrite: {kind: none}}', mends it.",
             completion.text,
         )
     return answer

@@ -374,8 +374,8 @@ class _Batch:
             open_ids,
             ParseFailure(
                 "provider_timeout",
-                f"MinerU was not done after {self._settings.wait_seconds:g} seconds "
-                "(parse.mineru.wait_seconds): raise the setting, or run with --retry later.",
+                f"MinerU was not done after {self._settings.wait_seconds:g} seconds. "
+                "Run with --retry later.",
                 kind="resource",
             ),
         )

@@ -121,7 +121,7 @@ PARSE_REASONS: Mapping[str, str] = MappingProxyType(
         "password_wrong": "Correct `password:` in the file's sidecar <file>.meta.yaml.",
         "provider_failed": "Look whether the service is up; then --retry, or parser: pymupdf.",
         "provider_refused": "Put a valid key into .env; then --retry.",
-        "provider_timeout": "Raise parse.mineru.wait_seconds, or --retry later.",
+        "provider_timeout": "Run with --retry later.",
         "size_limit": "Raise parse.max_megabytes, or split the document; build again.",
         "time_limit": "Raise parse.seconds_per_document, or split the document; then --retry.",
         "unreadable_text": "Run text recognition (OCR) on the file; its text layer is wrong.",

@@ -206,7 +206,7 @@ class WorkerProcess:
         return message
 
     def _time_failure(self) -> ParseFailure:
-        pages = " and, for each scanned page, parse.ocr_seconds_per_page"
+        pages = f" and {self._settings.ocr_seconds_per_page:g} s for each scanned page"
         limits = f"parse.seconds_per_document{pages if self._settings.ocr != 'none' else ''}"
         return ParseFailure(
             "time_limit",

@@ -22,7 +22,7 @@ from rag_assets.model import (
     combine_digests,
     hash_fields,
 )
-from rag_assets.model.settings import deciding_fields
+from rag_assets.model.settings import Keeping, deciding_fields
 from rag_assets.parsing import has_stale_parses, read_parsed
 from rag_assets.publishing.facts import DocumentFacts
 from rag_assets.publishing.graph import has_stale_entities
@@ -143,8 +143,7 @@ def publish(
             built_from["configuration"] = settings_digest(namespace)
             built_from["code"] = code_digest()
         is_new = point_at(folder, state.name, built_from)
-        settings = namespace.settings.publish
-        retired = retire_publications(folder, settings.keep_publications, settings.keep_hours)
+        retired = retire_publications(folder, Keeping.publications, Keeping.hours)
         if namespace.object_store is not None:
             namespace.object_store.share()
         manifest = read_manifest(folder / state.name)

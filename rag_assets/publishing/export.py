@@ -58,7 +58,7 @@ def readable_folder(namespace: Namespace, kind: Kind) -> Path:
 
 
 def refresh_readable(namespace: Namespace, made: Collection[Kind]) -> tuple[list[Path], list[str]]:
-    """Bring the readable folders up to date, where `export` in the settings does not say no.
+    """Bring the readable folders up to date.
 
     Args:
         made: what a command has just made; other folders are refreshed where they are there.
@@ -68,11 +68,9 @@ def refresh_readable(namespace: Namespace, made: Collection[Kind]) -> tuple[list
         of them, that could not be written.
     """
     written, problems = [], []
-    switches = namespace.settings.export
     for kind in KINDS:
         folder = readable_folder(namespace, kind)
-        is_wanted = switches.parsed if kind == "parsed" else switches.chunks
-        if not is_wanted or (kind not in made and not (folder / _MANIFESTS[kind]).is_file()):
+        if kind not in made and not (folder / _MANIFESTS[kind]).is_file():
             continue
         try:
             _clear_other_place(namespace, kind)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from rag_assets.embedding.stage import prune_vectors
 from rag_assets.model import StorageError
+from rag_assets.model.settings import Keeping
 from rag_assets.storage import (
     Listed,
     LocalStore,
@@ -51,15 +52,12 @@ def collect_garbage(namespace: Namespace, models: Collection[str], notify: Notif
         UsageError: the namespace has no inventory, so that nothing is known to be dead.
     """
     require_inventory(namespace)
-    settings = namespace.settings.publish
     before = _size(namespace)
     gone, vectors, parses = 0, 0, 0
     # What only takes away comes first: it works on a full disk, and makes room for the records,
     # which are written anew.
     with hold_lock(namespace.publishing_lock, f"the publication of {namespace.name}", notify):
-        retired = retire_publications(
-            namespace.publications, settings.keep_publications, settings.keep_hours
-        )
+        retired = retire_publications(namespace.publications, Keeping.publications, Keeping.hours)
         if namespace.object_store is not None:
             namespace.object_store.share()
     workspace = namespace.workspace

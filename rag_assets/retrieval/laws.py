@@ -16,7 +16,6 @@ from rag_assets.law import (
     article_pattern,
     find_references,
     mark_name,
-    names_articles,
     own_name,
 )
 from rag_assets.law.metadata import StatedRepeal
@@ -383,10 +382,9 @@ def put_articles_first(
 
     Returns:
         The hits, those that were put first with `named_article` in their explanations and the best
-        hit's score; and what a person should know: a law or article that is not there, an
-        abbreviation and what it was taken for.
+        hit's score; and what a person should know: a law or article that is not there.
     """
-    if not names_articles(text):
+    if "条" not in text:
         return list(hits), []
     laws = day.laws if day is not None else HeldLaws([reader.laws for reader in readers])
     references = find_references(text, laws.names)
@@ -416,8 +414,8 @@ def put_articles_first(
 
 
 def _is_of_any(reference: ArticleReference) -> bool:
-    """Say whether the article of each document is meant: no law is named that is surely one."""
-    return not reference.documents and (reference.law is None or not reference.is_surely_law)
+    """Say whether the article of each document is meant: no law is named."""
+    return not reference.documents and reference.law is None
 
 
 def _look_up(
@@ -452,13 +450,7 @@ def _look_up(
 def _warnings(found: _Found, laws: HeldLaws) -> Iterator[str]:
     reference = found.reference
     if _is_of_any(reference):
-        if reference.law is not None:
-            yield (
-                f"no document is called {mark_name(reference.law)}: {reference.shown} was "
-                "looked up in all of them"
-            )
-        # A “section” may be a chapter of anything.
-        if not found.keys and not reference.is_plain_word:
+        if not found.keys:
             yield f"no passage searched begins with {reference.shown}"
         return
     if not reference.documents:
@@ -471,7 +463,5 @@ def _warnings(found: _Found, laws: HeldLaws) -> Iterator[str]:
         return
     law = laws[reference.documents[0]]
     meant = mark_name(law.title or law.shown_title)
-    if not reference.is_whole:
-        yield f"{mark_name(reference.law or '')} was taken for {meant}"
     if not found.keys:
         yield f"{meant} has no {reference.shown} among the passages searched"

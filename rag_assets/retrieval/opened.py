@@ -124,9 +124,8 @@ class OpenedLibrary:
             return current_folder(publications, name)
         if not is_complete(publications, publication):
             raise PublicationError(
-                f"publication {name}/{publication} is not there: it was retired "
-                "(`publish.keep_publications`, `publish.keep_hours`) or its folder removed. Ask "
-                "the current publication."
+                f"publication {name}/{publication} is not there: it was retired or its "
+                "folder removed. Ask the current publication."
             )
         return publications / publication
 

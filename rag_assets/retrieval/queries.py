@@ -128,7 +128,7 @@ def make_query(
     circumstances: list[str] = []
     if wordings is not None:
         texts |= wordings
-    elif language == "zh" and settings.rewrite and llm is not None:
+    elif language == "zh" and llm is not None:
         from rag_assets.llm import rewrite_question
 
         try:

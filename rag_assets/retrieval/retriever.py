@@ -191,7 +191,6 @@ class Retriever:
                 raise UsageError(f"'top_k' must be at least 1, got {top_k}.")
             settings = settings.model_copy(update={"top_k": top_k})
         chosen = filters or SearchFilters()
-        chosen = replace(chosen, with_references=chosen.with_references or settings.references)
         if document_ids is not None:
             uids = self.document_uids(document_ids)
             if chosen.doc_uids is not None:

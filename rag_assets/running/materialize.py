@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 from rag_assets.model import Progress, RagError
 from rag_assets.parsing import worker_started_ahead
 from rag_assets.publishing import partitions_to_build
-from rag_assets.running.address_space import require_address_space
 from rag_assets.running.instance import load_definitions, open_instance
 from rag_assets.storage import describe_trouble, hold_lock, number_in, reading_once
 from rag_assets.workspace import Namespace, Workspace
@@ -194,7 +193,6 @@ def _run(
     parses: "ParseSettings | None" = None,
     keep_seconds: float = 0.0,
 ) -> RunOutcome:
-    require_address_space()
     with ExitStack() as stack:
         if parses is not None:
             stack.enter_context(worker_started_ahead(parses, keep_seconds))

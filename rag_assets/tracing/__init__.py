@@ -14,7 +14,6 @@ from rag_assets.tracing.chain import (
 from rag_assets.tracing.health import Health, write_health_report
 from rag_assets.tracing.manifests import (
     BuildManifest,
-    find_builds,
     write_build_manifest,
 )
 from rag_assets.tracing.querying import open_sql, run_sql

@@ -19,7 +19,7 @@ from rag_assets.model import UsageError, hash_text
 from rag_assets.publishing import PublishedVectors
 from rag_assets.publishing.catalogue import quote_identifier
 from rag_assets.storage import explained_errors, read_manifest, temporary_name
-from rag_assets.tracing.querying import open_sql
+from rag_assets.tracing.querying import open_sql, sql
 from rag_assets.workspace import Namespace, Workspace, require_free_place
 
 if TYPE_CHECKING:
@@ -34,122 +34,6 @@ _DRAFTED = pa.schema(
         ("char_start", pa.int64()), ("char_end", pa.int64()), ("is_enabled", pa.bool_()),
     ]
 )  # fmt: skip
-
-_SOURCES = """
-    SELECT source_key, namespace, source_id, name,
-        CASE
-            WHEN coalesce(
-                metadata->>'$.metadata.source_info_auto.kind',
-                metadata->>'$.metadata.source_info.kind'
-            ) = 'content' THEN 'text'
-            WHEN regexp_matches(source_uri, '^https?:', 'i') THEN 'url'
-            ELSE 'file'
-        END AS source_type,
-        source_uri, to_json(tags) AS tags,
-        json_merge_patch(
-            metadata::JSON,
-            json_object('raw', json_object(
-                'file', file, 'doc_uid', doc_uid, 'status', status,
-                'source_type', source_type, 'source_subtype', source_subtype
-            ))
-        ) AS metadata,
-        created_at, updated_at, NULL::FLOAT[] AS vector
-    FROM sources
-"""
-
-# A document that is drafted stands in the library as it was, and beside it as a draft.
-_DOCS = """
-    WITH held AS (
-        SELECT * FROM documents UNION ALL BY NAME SELECT * FROM archived_documents
-    ), shown AS (
-        SELECT * FROM held
-        UNION ALL BY NAME
-        SELECT held.* REPLACE (
-                drafts.namespace || '::' || drafts.doc_uid || ':draft' AS doc_key,
-                drafts.namespace AS namespace, drafts.doc_uid AS doc_uid, 'draft' AS status,
-                drafts.begun_at::TIMESTAMP AS created_at, drafts.changed_at::TIMESTAMP AS updated_at
-            ),
-            json_object('revision', drafts.revision, 'by', drafts.changed_by) AS draft
-        FROM drafts LEFT JOIN held
-            ON held.namespace = drafts.namespace AND held.doc_uid = drafts.doc_uid
-        WHERE drafts.status = 'draft'
-    ), attached AS (
-        SELECT namespace, doc_uid, list_sort(list_distinct(flatten(list(attachment_ids)))) AS ids
-        FROM chunks GROUP BY ALL
-    )
-    SELECT doc_key, namespace, doc_id, source_id, source_uri, title, version, status, language,
-        content_hash, content_ref, to_json(tags) AS tags,
-        json_merge_patch(
-            coalesce(shown.metadata, '{}')::JSON,
-            json_object(
-                'doc_uid', doc_uid, 'attachments', coalesce(attached.ids, []), 'draft', draft
-            )
-        ) AS metadata,
-        created_at, updated_at, NULL::FLOAT[] AS vector
-    FROM shown LEFT JOIN attached USING (namespace, doc_uid)
-"""
-
-_SPAN = """[{{'page': {page}, 'start_offset': {start}, 'end_offset': {end}}}]"""
-_CHUNKS = f"""
-    SELECT chunks.chunk_key, chunks.namespace, chunks.chunk_id, chunks.doc_id, chunks.source_id,
-        chunks.doc_title, coalesce(chunks.edited, chunks.text) AS content, chunks.token_count,
-        chunks.chunk_index, chunks.section_path, chunks.version, chunks.status, chunks.chunk_type,
-        chunks.parent_id, chunks.content_hash,
-        json_merge_patch(
-            coalesce(chunks.metadata, '{{}}')::JSON,
-            json_object(
-                'source_spans', {
-    _SPAN.format(page="chunks.page_start", start="chunks.char_start", end="chunks.char_end")
-},
-                'chunk_config', cutting.chunk_config, 'attachments_ref', chunks.attachment_ids,
-                'doc_uid', chunks.doc_uid, 'citation_id', chunks.citation_id, 'kind', chunks.kind,
-                'printed', CASE WHEN chunks.edited IS NOT NULL THEN chunks.text END
-            )
-        ) AS metadata,
-        to_json(vectors.sparse_vector) AS sparse_vector, chunks.created_at, chunks.updated_at,
-        CASE WHEN list_inner_product(vectors.vector, vectors.vector) > 0 THEN vectors.vector END
-            AS vector
-    FROM chunks
-        LEFT JOIN chunk_vectors AS vectors USING (chunk_key)
-        LEFT JOIN chunk_settings AS cutting ON cutting.namespace = chunks.namespace
-    UNION ALL
-    SELECT parents.namespace || '::' || parents.parent_id, parents.namespace, parents.parent_id,
-        held.doc_id, held.source_id, held.title, parents.text, NULL, parents."order",
-        parents.section_path, held.version, held.status, 'parent', NULL, parents.hash,
-        json_merge_patch(
-            '{{}}'::JSON,
-            json_object(
-                'source_spans', {
-    _SPAN.format(page="parents.page_start", start="parents.char_start", end="parents.char_end")
-},
-                'chunk_config', cutting.chunk_config, 'doc_uid', parents.doc_uid
-            )
-        ),
-        NULL, held.created_at, held.updated_at, NULL
-    FROM parents
-        JOIN documents AS held USING (namespace, doc_uid)
-        LEFT JOIN chunk_settings AS cutting ON cutting.namespace = parents.namespace
-    UNION ALL
-    SELECT namespace || '::' || doc_uid || ':draft:' || chunk_index, namespace,
-        doc_uid || ':draft:' || chunk_index, held.doc_id, held.source_id, held.title, content, NULL,
-        chunk_index, NULL, held.version, 'draft', 'child', doc_uid || ':' || parent_label,
-        drafted.content_hash,
-        json_merge_patch(
-            '{{}}'::JSON,
-            json_object(
-                'source_spans', {_SPAN.format(page="page", start="char_start", end="char_end")},
-                'doc_uid', doc_uid, 'draft_key', draft_key, 'enabled', is_enabled,
-                'printed', CASE WHEN content <> printed THEN printed END
-            )
-        ),
-        NULL, drafts.begun_at::TIMESTAMP, drafts.changed_at::TIMESTAMP, NULL
-    FROM drafted_chunks AS drafted
-        JOIN drafts USING (namespace, doc_uid)
-        LEFT JOIN (
-            SELECT * FROM documents UNION ALL BY NAME SELECT * FROM archived_documents
-        ) AS held USING (namespace, doc_uid)
-"""
-_VIEWS = dict(zip(KNOWLEDGE_VIEWS, (_SOURCES, _DOCS, _CHUNKS), strict=True))
 
 
 def create_knowledge_views(
@@ -173,8 +57,8 @@ def create_knowledge_views(
             )
     chunks = pa.Table.from_pylist(list(_drafted_chunks(drafted)), schema=_DRAFTED)
     connection.register("drafted_chunks", chunks)
-    for name, query in _VIEWS.items():
-        connection.execute(f"CREATE VIEW {name} AS {query}")
+    for name in KNOWLEDGE_VIEWS:
+        connection.execute(f"CREATE VIEW {name} AS {sql(name)}")
 
 
 def _create_vectors(

@@ -15,8 +15,8 @@ from rag_assets.model import UsageError
 from rag_assets.publishing import build_id_of
 from rag_assets.publishing.catalogue import OFFLINE, catalogue_name
 from rag_assets.storage import find_json, list_publications, put_json, read_manifest, read_pointer
-from rag_assets.tracing.querying import create_stored_tables, read_named_rows
-from rag_assets.workspace import Namespace, Workspace
+from rag_assets.tracing.querying import create_stored_tables, read_named_rows, sql
+from rag_assets.workspace import Namespace
 from rag_assets.workspace.stages import recorded
 
 if TYPE_CHECKING:
@@ -26,26 +26,7 @@ SCHEMA = "rag-assets/build-manifest/1"
 CHUNK_SCHEMA = "rag-assets/chunk-manifest/1"
 NAME, CHUNK_NAME = "build_manifest.json", "chunk_manifest.json"
 
-_DOCUMENTS = """
-    SELECT d.doc_uid, d.content_hash AS sha256, d.doc_id AS text_sha256, d.citable,
-        list(s.file ORDER BY s.file) AS paths, t.parser, t.parser_version,
-        t.media_type
-    FROM standing_documents AS d
-    LEFT JOIN standing_sources AS s ON s.content_hash = d.content_hash
-    LEFT JOIN standing_parse_reports AS t ON t.content_hash = d.content_hash
-    GROUP BY ALL ORDER BY d.doc_uid
-"""
-_STAGES = """
-    SELECT stage, content_hash, fingerprint, digest, computed_at, run_id, code_version,
-        config_hash, tool_version
-    FROM stages WHERE content_hash IN (SELECT content_hash FROM standing_documents)
-    ORDER BY content_hash
-"""
 _CHUNKS = "SELECT doc_uid, count(*) AS chunks FROM standing_chunks GROUP BY doc_uid"
-_NOT_PUBLISHED = """
-    SELECT file AS path, content_hash AS sha256, status FROM standing_sources
-    WHERE status <> 'published' ORDER BY file
-"""
 _MAKERS = ("run_id", "code_version", "config_hash", "tool_version")
 
 
@@ -88,34 +69,6 @@ def write_build_manifest(namespace: Namespace, publication: str) -> BuildManifes
     return BuildManifest(build_id, store.place(place + NAME), content, True)
 
 
-def find_builds(
-    workspace: Workspace, names: tuple[str, ...], wanted: str | None
-) -> list[tuple[Namespace, str]]:
-    """Return the publications that `wanted` names, by name or build id; None: the current ones.
-
-    Raises:
-        UsageError: none is called so.
-    """
-    found, known = [], []
-    for namespace in (workspace.namespace(name) for name in names):
-        pointer = read_pointer(namespace.publications)
-        if pointer is None:
-            continue
-        if wanted is None:
-            found.append((namespace, pointer.current))
-            continue
-        for entry in pointer.history:
-            name = entry.publication
-            known.append(name)
-            if wanted == name or f"-{name}-" in wanted:
-                found.append((namespace, name))
-    if wanted is not None and not found:
-        raise UsageError(
-            f"no publication or build is called '{wanted}' (known: {', '.join(known) or 'none'})."
-        )
-    return found
-
-
 def _not_standing(namespace: Namespace, publication: str) -> str:
     pointer = read_pointer(namespace.publications)
     names = [entry.publication for entry in pointer.history] if pointer else []
@@ -135,9 +88,9 @@ def _render(
     published: Mapping[str, Any],
     build_id: str,
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    documents = read_named_rows(connection, _DOCUMENTS)
+    documents = read_named_rows(connection, sql("build_documents"))
     stages: dict[str, dict[str, dict[str, Any]]] = {name: {} for name in recorded()}
-    for row in read_named_rows(connection, _STAGES):
+    for row in read_named_rows(connection, sql("build_stages")):
         stages[row["stage"]][row["content_hash"]] = row
     signed = published.get("made_by", {})
     run = signed.get("run_id")
@@ -155,7 +108,7 @@ def _render(
         "run_id": run,
         "inventory_digest": published["inventory_digest"],
         "inputs": documents,
-        "not_published": read_named_rows(connection, _NOT_PUBLISHED),
+        "not_published": read_named_rows(connection, sql("build_not_published")),
         "stages": {
             name: {
                 "digest": published["stages"].get(name),

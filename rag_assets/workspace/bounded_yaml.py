@@ -24,8 +24,7 @@ MAX_BYTES = 1_000_000
 # Levels of lists and mappings in one another. Settings have 4; a level takes two of the thousand
 # calls that Python allows here, and more where the values are validated and written as JSON.
 MAX_DEPTH = 50
-# Values of a file, each counted as often as aliases repeat it. The largest that ships has 1,600;
-# so many take some 30 MB and a third of a second.
+# Values of a file. The largest that ships has 1,600; so many take some 30 MB.
 MAX_NODES = 50_000
 # What DuckDB, Parquet and JSON hold as a whole number, and the most characters of any number or
 # day: YAML's numbers to the base 60 take a minute where they are as long as a file may be.
@@ -75,7 +74,7 @@ class _RefusedError(Exception):
 def read_yaml(path: Path, shown: str | None = None) -> Any:
     """Return a YAML file's content: None, bool, int, float, str, date, datetime, list, dict.
 
-    A key is text as it is written, a set a list in the order in which it is written.
+    A key is text as it is written. Aliases, tags and sets are refused.
 
     Args:
         shown: what errors call the file; its path without.
@@ -179,51 +178,22 @@ def _measure(text: str) -> None:
         raise _RefusedError(
             line, f"not text: it holds U+{ord(found[0]):04X}. Save the file as UTF-8"
         )
-    sizes: dict[str, tuple[int, int] | None] = {}  # None while the value is not at its end
-    # Of each open value: its anchor, the values in it, and their characters.
-    stack: list[tuple[str | None, int, int]] = [(None, 0, 0)]
+    depth = nodes = 0
     events: Iterator[Any] = iter(yaml.parse(text, Loader=_Loader))
     for event in events:
         line = event.start_mark.line
-        if isinstance(event, yaml.CollectionStartEvent):
-            if len(stack) > MAX_DEPTH:
-                raise _RefusedError(
-                    line,
-                    f"lists and mappings are nested more than {MAX_DEPTH} deep. Write them flatter",
-                )
-            if event.anchor is not None:
-                sizes[event.anchor] = None
-            stack.append((event.anchor, 1, 0))
-            continue
-        if isinstance(event, yaml.CollectionEndEvent):
-            anchor, nodes, characters = stack.pop()
-        elif isinstance(event, yaml.ScalarEvent):
-            anchor, nodes, characters = event.anchor, 1, len(event.value)
-        elif isinstance(event, yaml.AliasEvent):
-            anchor, (nodes, characters) = None, _size_of_alias(event, sizes)
-        else:
-            continue
-        if anchor is not None:
-            sizes[anchor] = nodes, characters
-        above, nodes_above, characters_above = stack.pop()
-        stack.append((above, nodes_above + nodes, characters_above + characters))
-        if sum(size[1] for size in stack) > MAX_NODES or sum(s[2] for s in stack) > MAX_BYTES:
+        if isinstance(event, yaml.AliasEvent):
+            # The name is not shown: it may be a password that begins with `*`, without quotes.
+            raise _RefusedError(line, f"an alias (*name) is not read here; {_QUOTE}")
+        nodes += isinstance(event, yaml.NodeEvent)
+        depth += isinstance(event, yaml.CollectionStartEvent)
+        depth -= isinstance(event, yaml.CollectionEndEvent)
+        if depth > MAX_DEPTH:
             raise _RefusedError(
-                line,
-                f"with what its aliases repeat it holds more than {MAX_NODES:,} values or "
-                f"{MAX_BYTES:,} characters. Write less, or without aliases",
+                line, f"lists and mappings stand more than {MAX_DEPTH} deep. Write them flatter"
             )
-
-
-def _size_of_alias(event: Any, sizes: dict[str, tuple[int, int] | None]) -> tuple[int, int]:
-    # The name is not shown: it may be a password that begins with `*`, written without quotes.
-    if event.anchor not in sizes:
-        problem = f"an alias (*name) of a name that is not defined before it; {_QUOTE}"
-    elif (size := sizes[event.anchor]) is None:
-        problem = "an alias (*name) repeats the value that contains it; write it out"
-    else:
-        return size
-    raise _RefusedError(event.start_mark.line, problem)
+        if nodes > MAX_NODES:
+            raise _RefusedError(line, f"it holds more than {MAX_NODES:,} values. Write less")
 
 
 class _Maker:
@@ -240,9 +210,8 @@ class _Maker:
         kind = node.tag.removeprefix(_TAG)
         if isinstance(node, yaml.SequenceNode) and (self._as_text or kind == "seq"):
             return [self.make(item, (*at, str(n))) for n, item in enumerate(node.value)]
-        if isinstance(node, yaml.MappingNode) and (self._as_text or kind in {"map", "set"}):
-            made = dict(self._items(node, at))
-            return list(made) if kind == "set" and not self._as_text else made
+        if isinstance(node, yaml.MappingNode) and (self._as_text or kind == "map"):
+            return dict(self._items(node, at))
         raise _RefusedError(
             node.start_mark.line,
             "not valid YAML here: it has a tag (!…). Write a plain list or mapping",

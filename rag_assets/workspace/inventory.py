@@ -9,6 +9,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any, Literal, get_args
 
 from rag_assets.model import DamagedFileError, Progress, UsageError, hash_fields
+from rag_assets.model.settings import Keeping
 from rag_assets.storage import (
     hold_lock,
     mend_journal,
@@ -243,13 +244,13 @@ class Inventory:
 
 
 def newest_expired(namespace: Namespace) -> frozenset[str]:
-    """Return the contents that the newest inventory has missed for `keep_removed_days`.
+    """Return the contents that the newest inventory has missed for `Keeping.removed_days`.
 
     Asked while a record is locked: the inventory that a run began with may name a content that
     was restored, and computed again by another run, since.
     """
     inventory = read_inventory(namespace) or Inventory()
-    return inventory.expired(namespace.settings.publish.keep_removed_days, time.time())
+    return inventory.expired(Keeping.removed_days, time.time())
 
 
 def sources_digest(sources: tuple[SourceFile, ...]) -> str:

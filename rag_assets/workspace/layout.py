@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 
 from rag_assets.model import ConfigurationError, UsageError, WorkspaceError
-from rag_assets.model.settings import Settings
+from rag_assets.model.settings import Keeping, Settings
 from rag_assets.storage import LocalStore, ObjectStore
 from rag_assets.workspace.configuration import (
     Layer,
@@ -109,8 +109,7 @@ class Namespace:
         """
         store = self.object_store
         if store is not None and self.is_built_elsewhere:
-            keep = self.settings.publish
-            store.fetch(self.publishing_lock, keep.keep_publications, keep.keep_hours)
+            store.fetch(self.publishing_lock, Keeping.publications, Keeping.hours)
         self.workspace.fetched.add(self.name)
 
     @cached_property

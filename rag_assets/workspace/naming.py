@@ -20,8 +20,6 @@ RESERVED_NAMES = frozenset(
         "agent_answers",
         "citation_audits",
         "claim_audits",
-        "evaluation_sets",
-        "retrieval_evaluations",
         "parse_quality_report",
         "instruction_briefs",
         "law_curation",

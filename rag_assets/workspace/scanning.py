@@ -4,6 +4,7 @@ import errno
 import hashlib
 import json
 import os
+import re
 import stat
 import time
 from collections.abc import Mapping
@@ -25,12 +26,10 @@ from rag_assets.storage import describe_trouble, explained_errors, write_text
 from rag_assets.workspace.layout import Namespace
 from rag_assets.workspace.naming import is_ignored, is_text
 from rag_assets.workspace.sidecar import (
-    FOLDER_IN_PLACE,
     SUFFIX,
     Sidecar,
     SourceFile,
     orphan_warnings,
-    pair_sidecars,
     read_sidecar,
     state_of_broken,
 )
@@ -479,28 +478,61 @@ def scan_raw(
     )
 
 
+# A name that was meant as `<file>.meta.yaml`: in another case, with another suffix of its kind or
+# one that an editor adds, or `paper.pdf.yaml`. `README.yaml` beside `README` is a document.
+_LIKE = re.compile(
+    r"(?is)(?P<target>.+?)\.meta\.(?:ya?ml|json)[^/]*|(?P<bare>.+[^/]\.[^./]+)\.ya?ml"
+)
+
+
 def _pair_sidecars(listing: Listing) -> dict[str, str]:
     """Refuse files that were meant as sidecars: they may hold a password, and would be cited.
 
     Returns:
         Why the sidecar of a file cannot be used, by the file's source_uri.
     """
-    unusable = {source.source_uri: source.message for source in listing.refused}
-    unusable |= dict.fromkeys(listing.folders, FOLDER_IN_PLACE)
-    pairs = pair_sidecars([file.uri for file in listing.files], listing.sidecars, unusable)
+    names = {file.uri.casefold(): file.uri for file in listing.files}
+    withheld: dict[str, str] = {}
+
+    def meant_by(uri: str) -> str | None:
+        match = _LIKE.fullmatch(uri)
+        return match and names.get((match["target"] or match["bare"]).casefold())
+
+    def withhold(uri: str, reason: str) -> None:
+        target = meant_by(uri)
+        # One that has the right name speaks; what lies beside it, a copy of an editor, does not.
+        if target is not None and target not in listing.sidecars:
+            withheld.setdefault(target, f"{uri.rpartition('/')[2]}: {reason}")
+
+    unusable = [(source.source_uri, source.message) for source in listing.refused]
+    unusable += [
+        (folder, "a folder stands where the sidecar should.") for folder in listing.folders
+    ]
+    documents = []
     for file in listing.files:
-        if file.uri in pairs.misnamed:
-            refuse(
-                listing,
-                file.uri,
-                Path(file.path),
-                "sidecar_name",
-                f"its name is that of a sidecar but for its end; rename it to "
-                f"{pairs.misnamed[file.uri]}, or give it another name if it is a document.",
-            )
-    if pairs.misnamed:
-        listing.files = [file for file in listing.files if file.uri not in pairs.misnamed]
-    return pairs.withheld
+        target = meant_by(file.uri)
+        if target is None:
+            documents.append(file)
+            continue
+        right = f"{target.rpartition('/')[2]}{SUFFIX}"
+        withhold(file.uri, f"its name is not that of a sidecar; rename it to {right}")
+        refuse(
+            listing,
+            file.uri,
+            Path(file.path),
+            "sidecar_name",
+            f"its name is that of a sidecar but for its end; rename it to {right}, or give it "
+            "another name if it is a document.",
+        )
+    listing.files = documents
+    for target in sorted(listing.sidecars):
+        document = names.get(target.casefold(), target)
+        if document != target:
+            right = f"{document.rpartition('/')[2]}{SUFFIX}"
+            withhold(f"{target}{SUFFIX}", f"no file has exactly its name; rename it to {right}")
+    for uri, reason in unusable:
+        withhold(uri, reason)
+    return withheld
 
 
 def _describe(

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from rag_assets import __version__
 from rag_assets.model import hash_bytes, hash_fields
-from rag_assets.model.settings import deciding_fields
+from rag_assets.model.settings import Watching, deciding_fields
 from rag_assets.workspace.inventory import (
     current_overrides,
     read_inventory,
@@ -19,7 +19,7 @@ from rag_assets.workspace.sidecar import SourceFile
 
 # Settings that no record depends on.
 _DECIDE_NOTHING = {
-    "engine", "store", "sensors", "retrieve", "llm", "verify", "publish", "export", "desk", "lab",
+    "engine", "store", "retrieve", "llm", "verify", "desk", "lab",
 }  # fmt: skip
 
 
@@ -75,7 +75,7 @@ def look_at_raw(
     Raises:
         WorkspaceError: a raw folder is gone.
     """
-    settings, began = namespace.settings.sensors, time.monotonic()
+    began = time.monotonic()
     listing = list_raw(namespace)
     state = _state_of(listing, published_inventory)
     recalled = _recalled(last, state)
@@ -84,14 +84,14 @@ def look_at_raw(
     inventory = read_inventory(namespace)
     before = {s.source_uri: s for s in inventory.sources} if inventory else {}
     if budget_bytes is None:
-        budget_bytes = settings.megabytes_per_tick * 1_000_000
+        budget_bytes = Watching.megabytes_per_tick * 1_000_000
     if budget_seconds is not None:
         budget_seconds = max(budget_seconds / 5, budget_seconds - (time.monotonic() - began))
     scan = scan_raw(
         namespace,
         listing=listing,
         previous=before,
-        rest_seconds=settings.rest_seconds,
+        rest_seconds=Watching.rest_seconds,
         budget_bytes=budget_bytes,
         budget_seconds=budget_seconds,
     )
@@ -219,13 +219,7 @@ def settings_digest(namespace: Namespace) -> str:
         mode="json",
         exclude=_DECIDE_NOTHING,
     )
-    for limit in (
-        "workers",
-        "seconds_per_document",
-        "ocr_seconds_per_page",
-        "megabytes_of_memory",
-        "max_attempts",
-    ):
+    for limit in ("workers", "seconds_per_document", "megabytes_of_memory"):
         del settings["parse"][limit]
     if not namespace.settings.graph.enabled:  # as it was before there was such a stage
         del settings["graph"]

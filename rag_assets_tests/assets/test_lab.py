@@ -14,9 +14,16 @@ from rag_assets.definitions import build_definitions
 from rag_assets.lab.laboratory import Laboratory, open_laboratory
 from rag_assets.lab.queue import parse_request, submit_request, trace_file, work
 from rag_assets.lab.runs import Run, list_runs, record_run
+from rag_assets.model.settings import Watching
 from rag_assets.workspace import Workspace
 from rag_assets_tests.lab.bases import make_bases
 from rag_assets_tests.lab.laboratories import AT
+
+
+@pytest.fixture(autouse=True)
+def files_rest_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Watching, "rest_seconds", 0.0)
+
 
 RUNS = dg.AssetKey(["lab", "recipe_runs"])
 REQUEST = {"text": "A recipe for ethylene from CO2.", "n": 2}
@@ -31,8 +38,6 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def root(tmp_path: Path, library: Path) -> Path:
     made = tmp_path / "lab"
     shutil.copytree(library, made)
-    with (made / "config.yaml").open("a", encoding="utf-8") as stream:
-        stream.write(yaml.safe_dump({"sensors": {"rest_seconds": 0}}))
     (made / "requests").mkdir()
     (made / "requests" / "ethylene.yaml").write_text(yaml.safe_dump(REQUEST), encoding="utf-8")
     return made

@@ -266,51 +266,6 @@ def judged_at(start: int) -> Judged:
     return Judged(0.9, "OK", "supported", "", 0, start, start + 5, place="elsewhere")
 
 
-FERRIES = make_document(
-    "ferries",
-    [
-        "Article 4\n\nA large ferry shall have a crew of two.\n\nArticle 5\n\nCrews sleep ashore.",
-        "Article 17\n\nAn owner who hides a leak shall be fined.",
-    ],
-    title="Small Ferries Regulation",
-)
-
-
-@pytest.mark.parametrize(
-    ("sentence", "code"),
-    [
-        ("An owner who hides a leak shall be fined {#ferries, Art. 17(1)}.", "supported"),
-        ("Under Article 17, an owner who hides a leak shall be fined {#ferries}.", "supported"),
-        ("An owner who hides a leak shall be fined {#ferries, article 4}.", "wrong_article"),
-        ("Under Article 5 of the Regulation, an owner who hides a leak shall be fined {#ferries}.",
-         "wrong_article"),
-    ],
-)  # fmt: skip
-def test_articles_of_english_statutes_are_looked_at(sentence: str, code: str) -> None:
-    (row,) = audit_of(sentence, [FERRIES]).rows
-    assert row.reason_code == code
-    assert row.locator is not None
-    assert row.locator.startswith("Article 17, ")
-
-
-@pytest.mark.parametrize(
-    ("passage", "status"),
-    [
-        ("Article 22 says that small ferries are taxed.", "OK"),
-        ("As the regulation has it (Art. 22(1)), small ferries are taxed.", "OK"),
-        ("Under Article 23, small ferries are taxed.", "WEAK"),
-        ("Small ferries are taxed.", "WEAK"),
-    ],
-)
-def test_what_is_no_statute_has_to_speak_of_the_article(passage: str, status: str) -> None:
-    paper = [make_document("paper", [passage])]
-    (row,) = audit_of("Under Article 22, small ferries are taxed {#paper}.", paper).rows
-    assert (row.status, row.reason_code == "wrong_article") == (status, status == "WEAK")
-    # A section may be one of the draft itself.
-    (own,) = audit_of("As Section 3 shows, small ferries are taxed {#paper}.", paper).rows
-    assert own.reason_code != "wrong_article"
-
-
 def test_of_several_articles_none_is_the_one_that_is_named() -> None:
     assert find_article("《劳动合同法》第三十九条和第四十条规定") is None
     assert find_article("《劳动合同法》第三十九条规定") == NamedArticle("39", "第三十九条")

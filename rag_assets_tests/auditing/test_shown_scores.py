@@ -15,7 +15,7 @@ from rag_assets_tests.libraries import HASHING, build, make_workspace
 # Seven of the eight words are alike: 0.875, which is shown as 0.87 and not as 0.88.
 SOURCE = "# Towns\n\nGreen roofs cool crowded noisy towns during summers.\n"
 DRAFT = "Green roofs cool crowded noisy towns during winters {#towns}.\n"
-SETTINGS = {**HASHING, "verify": {"scorer": "similarity", "threshold": 0.9, "weak_threshold": 0.3}}
+SETTINGS = {**HASHING, "verify": {"scorer": "similarity", "threshold": 0.9}}
 
 
 Audited = tuple[Workspace, AuditOutcome[CitationAudit]]

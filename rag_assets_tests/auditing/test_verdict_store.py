@@ -65,9 +65,7 @@ def test_changed_source_has_exactly_its_verdicts_judged_again(tmp_path: Path) ->
     assert audit == judged(TEXT, VerdictStore(), WAGES, changed)[0]
 
 
-@pytest.mark.parametrize(
-    "changes", [{"k": 3}, {"threshold": 0.6}, {"weak_threshold": 0.3}, {"scorer": "facts"}]
-)
+@pytest.mark.parametrize("changes", [{"k": 3}, {"threshold": 0.6}, {"scorer": "facts"}])
 def test_other_settings_are_other_judgements(tmp_path: Path, changes: dict[str, object]) -> None:
     judged(TEXT, stored(tmp_path))
     assert judged(TEXT, stored(tmp_path), **changes)[0].judged_now == 3

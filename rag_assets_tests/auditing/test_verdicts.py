@@ -84,12 +84,6 @@ def test_threshold_says_where_it_comes_from() -> None:
     assert (row.threshold, row.threshold_origin) == (0.6, "setting verify.threshold")
 
 
-def test_contradicting_thresholds_are_refused() -> None:
-    wrong = SETTINGS.model_copy(update={"weak_threshold": 0.9})
-    with pytest.raises(ConfigurationError, match="must not be above"):
-        audit_of("Wages {#wages}.", [WAGES], settings=wrong)
-
-
 def test_whole_passage_counts_where_it_is_nearer_than_any_sentence() -> None:
     spread = make_document("spread", ["Wages rose. The reform passed."])
     row = only("Wages rose; the reform passed {#spread}.", spread)

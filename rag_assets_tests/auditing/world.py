@@ -19,7 +19,7 @@ from rag_assets.auditing import (
 )
 from rag_assets.law.citing import StatuteCitation
 from rag_assets.model import PageBox
-from rag_assets.model.settings import ReaderSettings, VerifySettings
+from rag_assets.model.settings import VerifySettings
 from rag_assets.retrieval.statutes import UnknownLawError
 
 DIMENSION = 256
@@ -27,8 +27,6 @@ SETTINGS = VerifySettings(
     scorer="similarity",
     k=10,
     threshold=0.55,
-    weak_threshold=0.40,
-    llm=ReaderSettings(threshold=None, weak_threshold=None),
 )
 
 _WORD = re.compile(r"[a-z0-9]+")

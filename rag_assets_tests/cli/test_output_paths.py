@@ -14,7 +14,6 @@ from rag_assets.evaluation.workspaces import CACHE_VARIABLE
 from rag_assets.model import ConfigurationError, UsageError
 from rag_assets.publishing.export import export_chunks, export_parsed
 from rag_assets.workspace import Workspace, create_workspace, require_free_place
-from rag_assets_tests.parsing.made_up_pdfs import make_pdf, paragraph
 
 # Options and arguments that are read, or that only declare where raw files are. Whoever adds one
 # that is written to gives it the type `OutputPath` instead of an entry here.
@@ -146,17 +145,6 @@ def test_no_command_writes_among_raw_files(
         assert "raw files of namespace" in done.output, (target, done.output)
         assert "outputs" in done.output, target
     assert snapshot(library.root.parent) == before
-
-
-def test_picture_of_a_page_is_not_drawn_among_raw_files_by_default(
-    library: Workspace, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (library.root.parent / "roofs.pdf").write_bytes(make_pdf([paragraph("Roofs are cool.")]))
-    monkeypatch.chdir(library.root / "raw/evidence")
-    before = snapshot(library.root / "raw")
-    shown = CliRunner().invoke(build_cli(), ["parse", "show", "../../../roofs.pdf", "--page", "1"])
-    assert shown.exit_code in {2, 3}, shown.output
-    assert snapshot(library.root / "raw") == before
 
 
 def test_a_workspace_is_not_made_among_raw_files_of_another(library: Workspace) -> None:

@@ -51,33 +51,14 @@ def test_static_and_dynamic_partitions_never_share_a_job(tmp_path: Path) -> None
 def test_no_root_is_partitioned_so_the_ui_asks_for_no_partition_of_all(tmp_path: Path) -> None:
     # With one partitioned root "Materialize all" runs that root's partitions and nothing else.
     workspace = make_workspace(tmp_path / "library")
-    workspace.evaluations.mkdir()
-    (workspace.evaluations / "heat.json").write_text("{}")
     assets = describe_graph(workspace)["assets"]
     roots = {key for key, asset in assets.items() if not asset["deps"]}
-    assert roots == {"thesis/inventory", "evaluation_sets"}
+    assert roots == {"thesis/inventory"}
     assert not any(assets[root]["partitions"] for root in roots)
-
-
-def test_evaluations_appear_where_there_are_sets(tmp_path: Path) -> None:
-    workspace = make_workspace(tmp_path / "library")
-
-    def evaluating() -> tuple[set[str], bool]:
-        graph = describe_graph(workspace)
-        named = {"evaluation_sets", "retrieval_evaluations"} & graph["assets"].keys()
-        return named, "evaluate_retrieval" in graph["jobs"]
-
-    assert evaluating() == (set(), False)
-    workspace.evaluations.mkdir()
-    assert evaluating() == (set(), False)
-    (workspace.evaluations / "heat.json").write_text("{}")
-    assert evaluating() == ({"evaluation_sets", "retrieval_evaluations"}, True)
 
 
 def test_every_kind_has_an_icon_in_the_ui(tmp_path: Path) -> None:
     workspace = make_workspace(tmp_path / "library")
-    workspace.evaluations.mkdir()
-    (workspace.evaluations / "heat.json").write_text("{}")
     kinds = {k for asset in describe_graph(workspace)["assets"].values() for k in asset["kinds"]}
     scripts = Path(dagster_webserver.__file__).parent.joinpath("webapp/build").rglob("*.js")
     # The table of kinds: `duckdb:{icon:…`, `"file":{icon:…`.
@@ -88,29 +69,6 @@ def test_every_kind_has_an_icon_in_the_ui(tmp_path: Path) -> None:
     }
     assert {"python", "duckdb"} <= drawn, "the UI keeps its icons elsewhere now"
     assert kinds <= drawn
-
-
-def test_materializing_the_sets_makes_each_a_partition_and_forgets_those_that_went(
-    tmp_path: Path,
-) -> None:
-    workspace = make_workspace(tmp_path / "library")
-    folder = workspace.root / "evaluations"
-    folder.mkdir()
-    (folder / "heat.json").write_text("{}")
-    (folder / "heat.baseline.json").write_text("{}")
-    with dg.DagsterInstance.ephemeral() as instance:
-        instance.add_dynamic_partitions("evaluation_sets", ["gone"])
-        job = build_definitions(workspace).resolve_implicit_global_asset_job_def()
-        run = job.execute_in_process(
-            asset_selection=[dg.AssetKey("evaluation_sets")], instance=instance
-        )
-        assert instance.get_dynamic_partitions("evaluation_sets") == ["heat"]
-    [event] = run.asset_materializations_for_node("evaluation_sets")
-    found = event.metadata["table"]
-    assert isinstance(found, dg.TableMetadataValue)
-    assert [record.data for record in found.records] == [
-        {"set": "heat", "layout": "JSON", "pinned baseline": "yes"}
-    ]
 
 
 def test_what_a_failed_check_says_stands_in_its_own_line() -> None:

@@ -4,33 +4,27 @@ import json
 import shutil
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import dagster as dg
 import duckdb
-import pyarrow as pa
 import pytest
 import time_machine
 from click.testing import Result
 
-from rag_assets.chunking import uncovered_parents
-from rag_assets.chunking.rows import chunks_schema, parents_schema
 from rag_assets.defs.checks.namespace import judge_freshness
 from rag_assets.embedding import model_fingerprints
-from rag_assets.embedding.hashing import WordTokenizer
 from rag_assets.evidence import ask, mark_retired
 from rag_assets.evidence.asking import packs_without_publication
 from rag_assets.publishing import index_differences, uncitable_evidence
 from rag_assets.publishing.catalogue import catalogue_name
-from rag_assets.storage import current_folder, read_entries, read_rows, write_record
-from rag_assets.workspace import Namespace, require_inventory, take_inventory
+from rag_assets.storage import current_folder
+from rag_assets.workspace import Namespace, take_inventory
 from rag_assets_tests.e2e.workspaces import (
     NOTES,
     SETTINGS,
     open_namespace,
-    published_state,
     whole_publication,
 )
 from rag_assets_tests.libraries import build, make_workspace, write_raw
@@ -51,15 +45,6 @@ def namespace(library: Path, tmp_path: Path) -> Namespace:
     return open_namespace(tmp_path / "library")
 
 
-def change_chunks(namespace: Namespace, change: Callable[[dict[str, Any]], None]) -> None:
-    """Alter the first chunk of one record, and nothing that says that it was altered."""
-    record = min((namespace.records / "chunks").glob("*.parquet"))
-    entries = read_entries(record)
-    rows = read_rows(record, chunks_schema(), list(entries)).to_pylist()
-    change(rows[0])
-    write_record(record, chunks_schema(), entries, [pa.Table.from_pylist(rows, chunks_schema())])
-
-
 def change_catalogue(namespace: Namespace, statement: str) -> None:
     folder = current_folder(namespace.publications, namespace.name)
     with duckdb.connect(str(folder / catalogue_name(folder.name))) as connection:
@@ -77,52 +62,11 @@ def test_every_check_passes_where_nothing_is_wrong(namespace: Namespace, rag: Ra
     assert ran.exit_code == 0, ran.output
     assert {name: check["passed"] for name, check in checks_of(ran).items()} == dict.fromkeys(
         (
-            "no_citability_conflicts", "no_documents_failed", "chunks_cover_their_parent",
-            "no_chunk_exceeds_the_model", "index_matches_chunks", "evidence_is_citable",
-            "publication_is_fresh",
+            "no_citability_conflicts", "no_documents_failed", "index_matches_chunks",
+            "evidence_is_citable", "publication_is_fresh",
         ),
         True,
     )  # fmt: skip
-
-
-# The tokenizer of the hashing embedder sets no limit of its own.
-MODEL_READS = 1000
-
-
-def cut_short(row: dict[str, Any]) -> None:
-    row["char_end"] -= 3
-
-
-def count_high(row: dict[str, Any]) -> None:
-    row["input_tokens"] = MODEL_READS + 1
-
-
-@pytest.mark.parametrize(
-    ("change", "check"),
-    [
-        (cut_short, "chunks_cover_their_parent"),
-        (count_high, "no_chunk_exceeds_the_model"),
-    ],
-)
-def test_wrong_chunks_stop_the_publication(
-    namespace: Namespace,
-    rag: Rag,
-    monkeypatch: pytest.MonkeyPatch,
-    change: Callable[[dict[str, Any]], None],
-    check: str,
-) -> None:
-    monkeypatch.setattr(WordTokenizer, "limit", MODEL_READS)
-    before = published_state(namespace)
-    write_raw(namespace.workspace, "evidence/ponds.md", "# Ponds\n\nA pond cools the air.\n")
-    change_chunks(namespace, change)
-    ran = rag("--workspace", namespace.workspace.root, "ingest", "--json")
-    assert ran.exit_code == 1
-    found = checks_of(ran)
-    assert (found[check]["passed"], found[check]["severity"]) == (False, "ERROR")
-    assert found[check]["description"]
-    assert f"ERROR: thesis/chunks: {check}: " in ran.stderr
-    assert "search_index" not in json.loads(ran.stdout)["thesis"]["stages"]
-    assert published_state(namespace) == before
 
 
 @pytest.mark.parametrize(
@@ -166,23 +110,6 @@ def test_what_another_run_has_changed_since_is_no_fault_of_a_publication(
     assert [*uncitable_evidence(namespace)] == []
     change_catalogue(namespace, "UPDATE documents SET chunks = 99")
     assert "chunk counts" in " ".join(index_differences(namespace, models))
-
-
-def test_parents_that_another_run_has_made_anew_are_that_runs_to_judge(
-    namespace: Namespace,
-) -> None:
-    change_chunks(namespace, cut_short)
-    inventory = require_inventory(namespace)
-    keys = namespace.partition_keys
-    assert [*uncovered_parents(namespace, inventory, keys)]
-    record = min((namespace.records / "chunks").glob("*.parquet"))
-    path = namespace.record("parents", record.stem)
-    entries = {
-        content: replace(entry, digest="another") for content, entry in read_entries(path).items()
-    }
-    rows = read_rows(path, parents_schema(), list(entries))
-    write_record(path, parents_schema(), entries, [rows])
-    assert [*uncovered_parents(namespace, inventory, keys)] == []
 
 
 def test_trouble_with_single_files_fails_the_command_and_publishes_the_rest(

@@ -12,6 +12,7 @@ import pytest
 import yaml
 
 from rag_assets.evidence import Question, make_pack
+from rag_assets.model.settings import Keeping
 from rag_assets.storage import hold_lock, read_manifest, read_pointer
 from rag_assets.workspace import Namespace, Workspace, add_namespace
 from rag_assets_tests.e2e.workspaces import (
@@ -67,11 +68,11 @@ def test_a_run_on_an_older_inventory_that_ends_last_undoes_nothing(
 
 @pytest.mark.slow
 def test_what_was_restored_meanwhile_does_not_expire_with_an_older_run(
-    tmp_path: Path, parse_in_process: None
+    tmp_path: Path, parse_in_process: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Removed files are forgotten at once here; the older run still believes one removed."""
-    settings = {**SETTINGS, "publish": {"keep_removed_days": 0}}
-    workspace = make_workspace(tmp_path / "library", {}, settings)
+    monkeypatch.setattr(Keeping, "removed_days", 0.0)
+    workspace = make_workspace(tmp_path / "library", {}, SETTINGS)
     namespace = workspace.namespace("thesis")
     restored = partition_text(namespace, "a", "A restored note about ponds.")
     write_raw(workspace, "evidence/restored.md", restored)

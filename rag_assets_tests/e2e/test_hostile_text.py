@@ -1,7 +1,6 @@
 """Nothing that stands in a file, its name or sidecar, a question or a draft acts in an output."""
 
 import json
-import os
 import sys
 from pathlib import Path
 
@@ -170,10 +169,3 @@ def test_what_the_terminal_shows_cannot_act(library: Workspace) -> None:
         call(library, *command)
     for name in ("health_report.md", "parse_quality_report.md", "instruction_brief.md"):
         check_markdown(library.meta / name)
-
-
-def test_a_preview_is_a_page_without_scripts(library: Workspace, tmp_path: Path) -> None:
-    page = tmp_path / "preview.html"
-    path = os.fspath(library.root / "raw" / "evidence" / NAME)
-    assert call(library, "preview", path, "--html", page).exit_code == 0
-    check_page(page)

@@ -6,13 +6,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
-from rag_assets.evaluation.knowledge_evaluator import KnowledgeEvaluator
-from rag_assets.evaluation.sets import load_eval_set
-from rag_assets.knowledge import KnowledgeConfig, RetrievalConfig, evaluation
+from rag_assets.cli.main import build_cli
+from rag_assets.evaluation.sets import load_eval_set, sets_in
+from rag_assets.knowledge import KnowledgeConfig, RetrievalConfig
+from rag_assets.knowledge.evaluation import KnowledgeEvaluator
 from rag_assets.model import UsageError
+from rag_assets.workspace import create_workspace
 
-from .beir import hashing_settings
+from .beir import hashing_settings, write_set
 
 BIRDS: dict[str, Any] = {
     "evalset_id": "birds",
@@ -98,13 +101,34 @@ def test_the_library_evaluates_a_configuration_with_the_names_of_spec_001(tmp_pa
             base_config={"embedding": {"provider": "hashing", "model": "words"}},
             retrieve_config=RetrievalConfig(method="lexical"),
         )
-        evaluator = await evaluation.KnowledgeEvaluator.from_config(
+        evaluator = await KnowledgeEvaluator.from_config(
             namespace="demo_eval", config=knowledge_config
         )
-        report = await evaluator.evaluate(evaluation.load_eval_set(write(tmp_path)))
+        report = await evaluator.evaluate(load_eval_set(write(tmp_path)))
         await evaluator.close()
         return report
 
     report = asyncio.run(evaluate())
     assert report.metrics["doc_hit_at_1"] == 1.0
     assert "Documents found" in report.summary()
+
+
+def test_rag_eval_sets_asks_every_set_of_the_workspace(tmp_path: Path) -> None:
+    workspace, _ = create_workspace(tmp_path / "library", "thesis")
+    (workspace.root / "config.yaml").write_text(
+        "embed: {models: [{kind: hashing, model: hashing}]}\n"
+        "parse: {workers: 1}\nretrieve: {method: lexical}\n"
+    )
+    workspace.evaluations.mkdir()
+    write_set(workspace.evaluations / "beir")
+    write(workspace.evaluations).rename(workspace.evaluations / "kb.json")
+    asked = ["--workspace", str(workspace.root), "eval", "sets"]
+    found = CliRunner().invoke(build_cli(), asked)
+    assert found.exit_code == 0, found.output
+    assert "beir\nretrieval: " in found.output
+    assert "kb\nevalset: " in found.output
+    unknown = CliRunner().invoke(build_cli(), [*asked, "cats"])
+    assert "holds beir, kb, not cats" in unknown.output
+    (workspace.evaluations / "beir.json").write_text("{}")
+    with pytest.raises(UsageError, match="share the name 'beir'"):
+        sets_in(workspace.evaluations)

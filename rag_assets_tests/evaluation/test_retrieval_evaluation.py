@@ -62,11 +62,6 @@ def test_a_run_that_changes_only_the_search_parses_and_encodes_nothing(
     assert counted == {"passages": len(BIRDS), "parsed": len(BIRDS)}
     assert (first.counts["parsed_now"], second.counts["parsed_now"]) == (len(BIRDS), 0)
 
-    # Another way to cut is another workspace; equal passages are still not encoded again.
-    cut = hashing_settings(tmp_path, "chunk: {target_tokens: 190}\n")
-    evaluate_retrieval(folder, cut, cache=cache)
-    assert counted == {"passages": len(BIRDS), "parsed": 2 * len(BIRDS)}
-
     # By words every question here has one answer: titles, lone titles and Chinese are found.
     assert second.metrics["ndcg_at_10"] == second.metrics["recall_at_100"] == 1.0
     flat = list(first.to_json())
@@ -121,7 +116,7 @@ def test_questions_in_batches_get_the_vectors_that_one_question_gets(tmp_path: P
         with Retriever(built.namespace.workspace, [built.namespace.name]) as retriever:
             reader, latency = retriever.readers[0], Latency()
             texts = ["owls at night", "猫头鹰"]
-            batch = encode_questions(texts, reader, settings.retrieve, None, latency)
+            batch = encode_questions(texts, reader, settings.retrieve, latency)
             alone = [make_query(text, [reader], settings.retrieve) for text in texts]
     assert [query.texts for query in batch] == [query.texts for query in alone]
     assert [dict(query.vectors) for query in batch] == [dict(query.vectors) for query in alone]

@@ -8,9 +8,10 @@ from click.testing import CliRunner
 
 from rag_assets.cli.main import build_cli
 from rag_assets.evidence import Question, ask, make_pack, replay
+from rag_assets.evidence.asking import asked_settings
 from rag_assets.model import DamagedFileError, PublicationError, UsageError
 from rag_assets.storage import retire_publications
-from rag_assets.workspace import Workspace
+from rag_assets.workspace import Workspace, shipped_settings
 from rag_assets_tests.libraries import build, write_raw
 
 TEXT = "How much cooler are sedum roofs?"
@@ -137,3 +138,11 @@ def test_command_exits_0_for_the_same_1_for_a_difference_3_where_it_cannot(
     code, said = run(own, "replay", str(outcome.markdown))
     assert (code, "edited by hand" in said) == (1, True)
     assert run(own, "replay", str(tmp_path / "no.md"))[0] == 3
+
+
+def test_a_pack_of_an_earlier_version_is_asked_with_what_was_shipped() -> None:
+    now = shipped_settings().retrieve
+    text = {"heading_weight": 0.25, "phrase_boost": 1.0}
+    before = now.model_dump(mode="json") | {"references": False, "rewrite": True, "text": text}
+    assert asked_settings(before) == now
+    assert asked_settings(before | {"references": True}) is None

@@ -9,7 +9,6 @@ import pytest
 
 from rag_assets.embedding import EmbeddingModel
 from rag_assets.embedding.stage import EncodeJob, EncodeKind, EncodeResult
-from rag_assets.evaluation.workspaces import StoredModel, VectorStore
 from rag_assets.model import ConfigurationError, ParseFailure, ParseReport, hash_bytes
 from rag_assets.model.settings import ModelSettings
 from rag_assets.parsing.pool import ParseKind, ParseResult
@@ -30,12 +29,10 @@ REPORT = replace(
 WORDS = ModelSettings(kind="hashing", model="words")
 MODEL = EmbeddingModel(WORDS, "f" * 64, 1024)
 ENCODE = EncodeJob(0, ("cool roofs", "气孔"), MODEL)
-# What an evaluation gives: a model behind a store.
-STORED = StoredModel(WORDS, "f" * 64, 1024, VectorStore(Path("vectors.sqlite")))
 VECTORS = EncodeResult(0, np.array([0.5, -0.25, 1e-7], np.float32), (2, 1))
 VALUES = (
     JOB, REPORT, ParseResult(REPORT, reused=True), ParseKind(make_settings(workers=3)),
-    ENCODE, replace(ENCODE, model=STORED), VECTORS, EncodeKind(), Limits(1, 2.0, 3),
+    ENCODE, VECTORS, EncodeKind(), Limits(1, 2.0, 3),
 )  # fmt: skip
 
 

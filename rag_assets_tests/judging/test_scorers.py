@@ -118,9 +118,9 @@ def test_the_thresholds_of_the_specification_say_so() -> None:
     assert scorer.thresholds.ok_origin == "spec 000 default"
 
 
-def test_weak_above_ok_is_an_error() -> None:
-    with pytest.raises(ConfigurationError, match="weak_threshold"):
-        load_scorer(verify(scorer="similarity", threshold=0.3), LetterEncoder())
+def test_weak_never_begins_above_ok() -> None:
+    thresholds = load_scorer(verify(scorer="similarity", threshold=0.3), LetterEncoder()).thresholds
+    assert (thresholds.ok, thresholds.weak) == (0.3, 0.3)
 
 
 def test_similarity_without_a_model_is_an_error_that_says_what_to_do() -> None:

@@ -150,8 +150,6 @@ def test_libraries_are_joined_as_if_they_were_one() -> None:
     ]
     joined = LawNames.joined(parts)
     assert joined.find("海上交通安全法") == ["c", "a"]
-    assert joined.english.find("the Ferry Act") == (["d"], True)
-    assert joined.english.find("Harbour Lights Act") == (["b"], True)
     assert LawNames.joined(parts[:1]) is parts[0]
     # Joining changes none of them.
     assert parts[0].find("海上交通安全法") == ["a"]

@@ -15,6 +15,7 @@ from rag_assets.auditing.storing import audit_citations
 from rag_assets.embedding import model_fingerprints
 from rag_assets.evidence import ask, pack_from_json, packs_without_publication
 from rag_assets.model import hash_text
+from rag_assets.model.settings import Keeping
 from rag_assets.publishing import collect_garbage
 from rag_assets.storage import TEMPORARY_PREFIX, read_entries, read_pointer
 from rag_assets.workspace import (
@@ -110,11 +111,11 @@ def test_rows_of_a_removed_file_stay_for_the_days_that_are_set(
     content = content_of(namespace, "roofs")
     (workspace.root / "raw/evidence/roofs.md").unlink()
     build(namespace)
-    with days_later(namespace.settings.publish.keep_removed_days - 1):
+    with days_later(Keeping.removed_days - 1):
         build(namespace)
         collect(namespace)
         assert len(records_holding(namespace, content)) == 4
-    with days_later(namespace.settings.publish.keep_removed_days + 1):
+    with days_later(Keeping.removed_days + 1):
         build(namespace)
         collect(namespace)
         assert records_holding(namespace, content) == set()
@@ -171,7 +172,7 @@ def test_file_restored_after_expiry_is_computed_again_and_equals_a_clean_build(
 def test_superseded_publications_retire_and_the_last_ones_stay(
     workspace: Workspace, namespace: Namespace
 ) -> None:
-    keep = namespace.settings.publish.keep_publications
+    keep = Keeping.publications
     names = [current(namespace)]
     for number in range(keep + 1):
         put(workspace, f"evidence/{number}.txt", f"Note {number} on roofs.")

@@ -19,10 +19,11 @@ from rag_assets.workspace import shipped_settings
 def settings_for(**changes: Any) -> LlmSettings:
     """The shipped settings, without waiting between tries."""
     shipped = shipped_settings().llm.model_dump()
-    return LlmSettings(
-        **{**shipped, "kind": "openai_compatible", "model": "demo", "backoff_seconds": 0.0}
-        | changes
-    )
+    fixed = {"backoff_seconds": 0.0} | {
+        name: changes.pop(name) for name in ("attempts", "timeout_seconds") if name in changes
+    }
+    asked = {**shipped, "kind": "openai_compatible", "model": "demo", **changes}
+    return LlmSettings(**asked).model_copy(update=fixed)
 
 
 def script_of(*answers: dict[str, Any], **more: Any) -> Script:

@@ -93,13 +93,14 @@ def test_workspace_model_reads_its_key_from_dotenv_and_never_records_it(
     assert call["seconds"] >= 0
 
 
-def test_recording_can_be_turned_off(tmp_path: Path) -> None:
+def test_calls_can_be_kept_elsewhere(tmp_path: Path) -> None:
     workspace, _ = create_workspace(tmp_path / "library", "thesis")
     (workspace.root / "script.yaml").write_text("answers: [{answer: cool}]\n")
-    settings = settings_for(kind="scripted", script="script.yaml", record=False)
-    model = open_chat_model(workspace, settings)
+    settings = settings_for(kind="scripted", script="script.yaml")
+    model = open_chat_model(workspace, settings, recorder=Recorder(tmp_path / "calls"))
     assert model is not None
     assert model.complete(ask("?")).text == "cool"
+    assert list((tmp_path / "calls").rglob("*.json"))
     assert not (workspace.meta / "llm").exists()
 
 

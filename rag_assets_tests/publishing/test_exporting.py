@@ -102,14 +102,6 @@ def test_several_namespaces_have_a_folder_each(tmp_path: Path) -> None:
     assert not (workspace.root / "parsed/thesis").exists()
 
 
-def test_a_folder_that_is_switched_off_is_not_written(tmp_path: Path) -> None:
-    settings = {**HASHING, "export": {"parsed": False}}
-    namespace = make_workspace(tmp_path / "w", FILES, settings).namespace("thesis")
-    build(namespace)
-    assert refresh_readable(namespace, KINDS) == ([tmp_path / "w/chunks"], [])
-    assert not (tmp_path / "w/parsed").exists()
-
-
 def test_a_folder_among_raw_files_is_not_written_and_that_is_said(tmp_path: Path) -> None:
     settings = {**HASHING, "raw": ["."]}
     namespace = make_workspace(tmp_path / "w", FILES, settings).namespace("thesis")

@@ -3,11 +3,13 @@
 from pathlib import Path
 from typing import Any
 
+import pytest
 import yaml
 
 from rag_assets.chunking.stage import refresh_chunks, refresh_parents
 from rag_assets.embedding import embedding_models, joint_tokenizer, model_fingerprints
 from rag_assets.embedding.stage import refresh_embeddings
+from rag_assets.model.settings import Watching
 from rag_assets.parsing.stage import refresh_parse_reports
 from rag_assets.publishing import describe_namespace, list_documents, publish
 from rag_assets.workspace import (
@@ -21,14 +23,18 @@ from rag_assets_tests.libraries import HASHING, build, make_workspace
 from rag_assets_tests.parsing.made_up_pdfs import make_pdf, paragraph
 
 
+@pytest.fixture(autouse=True)
+def files_rest_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Watching, "rest_seconds", 0.0)
+
+
 def state_of(namespace: Namespace) -> dict[str, Any]:
     return describe_namespace(namespace, model_fingerprints(namespace.settings.embed))
 
 
 def test_files_that_failed_are_counted_with_the_command_that_names_them(tmp_path: Path) -> None:
     files = {"evidence/a.md": "# A\n\nRoofs are cool.\n", "evidence/broken.pdf": "%PDF-1.7"}
-    settings = {**HASHING, "sensors": {"rest_seconds": 0.0}}
-    namespace = make_workspace(tmp_path, files, settings).namespace("thesis")
+    namespace = make_workspace(tmp_path, files, HASHING).namespace("thesis")
     build(namespace)
     state = state_of(namespace)
     assert (state["stale"], state["mend"]) == ([], None)
@@ -39,8 +45,7 @@ def test_files_that_failed_are_counted_with_the_command_that_names_them(tmp_path
 
 def test_an_override_waits_for_the_next_publication_and_for_no_more(tmp_path: Path) -> None:
     files = {"evidence/a.md": "# A\n\nRoofs are cool.\n"}
-    settings = {**HASHING, "sensors": {"rest_seconds": 0.0}}
-    namespace = make_workspace(tmp_path, files, settings).namespace("thesis")
+    namespace = make_workspace(tmp_path, files, HASHING).namespace("thesis")
     build(namespace)
     set_metadata(namespace, "a", "title", "On roofs", "as printed")
     state = state_of(namespace)
@@ -52,9 +57,8 @@ def test_an_override_waits_for_the_next_publication_and_for_no_more(tmp_path: Pa
 
 
 def test_stages_run_one_by_one_leave_nothing_stale_but_what_is(tmp_path: Path) -> None:
-    settings = {**HASHING, "sensors": {"rest_seconds": 0.0}}
     files = {"evidence/a.md": "# A\n\nRoofs are cool.\n"}
-    namespace = make_workspace(tmp_path, files, settings).namespace("thesis")
+    namespace = make_workspace(tmp_path, files, HASHING).namespace("thesis")
     models = embedding_models(namespace.settings.embed)
     take_inventory(namespace, notify=print)
     inventory = require_inventory(namespace)
@@ -68,7 +72,7 @@ def test_stages_run_one_by_one_leave_nothing_stale_but_what_is(tmp_path: Path) -
     refresh_embeddings(namespace, inventory, keys, models, print)
     publish(namespace, models, print)
     assert state_of(namespace)["stale"] == []
-    changed = {**settings, "chunk": {"target_tokens": 100}}
+    changed = {**HASHING, "chunk": {"target_tokens": 100}}
     (tmp_path / "config.yaml").write_text(yaml.safe_dump(changed), encoding="utf-8")
     namespace = Workspace.open(tmp_path).namespace("thesis")
     publish(namespace, models, print)

@@ -90,46 +90,6 @@ def test_a_law_or_article_that_is_not_there_is_said(library: Reader) -> None:
     assert asked(library, "第九十条").warnings == ("no passage searched begins with 第九十条",)
 
 
-ENGLISH_LAWS = {
-    "Small Ferries Regulation": [
-        "Article 1 Scope\n\nSmall ferries only.\n\nArticle 2 Words\n\nA ferry carries people.",
-        "Article 17 Fines\n\nOwners are fined. Article 2 does not apply.",
-    ],
-    "Harbour Act": ["Article 17 Lights\n\nA pier is lit.", "Section 3. Ice\n\nIce is no excuse."],
-}
-
-
-@pytest.mark.parametrize(
-    ("question", "expected", "warning"),
-    [
-        ("Article 17 of the Small Ferries Regulation", "Small Ferries Regulation:1", None),
-        ("Harbour Act art. 17", "Harbour Act:0", None),
-        ("What does SFR Article 2 say?", "Small Ferries Regulation:0",
-         "“SFR” was taken for “Small Ferries Regulation”"),
-        ("Art. 17 XYZ lights", "Harbour Act:0",
-         "no document is called “XYZ”: Article 17 was looked up in all of them"),
-        ("§ 3", "Harbour Act:1", None),
-    ],
-)  # fmt: skip
-def test_articles_of_english_laws_are_first(
-    make_publication: PublicationMaker, question: str, expected: str, warning: str | None
-) -> None:
-    found = asked(make_publication("english", chunk_rows(ENGLISH_LAWS, "english")), question)
-    assert first(found).chunk_id == expected
-    assert "named_article" in first(found).explanation
-    assert found.warnings == ((warning,) if warning else ())
-
-
-def test_an_english_law_that_is_not_there_is_said(make_publication: PublicationMaker) -> None:
-    reader = make_publication("english", chunk_rows(ENGLISH_LAWS, "english"))
-    found = asked(reader, "Article 17 of the Aviation Act")
-    assert not any("named_article" in hit.explanation for hit in found.hits)
-    assert "“Aviation Act” is not the name of a document searched" in found.warnings[0]
-    # Of a text about something else a section may be a chapter.
-    assert asked(reader, "Section 9 on ice").warnings == ()
-    assert asked(reader, "Article 99").warnings == ("no passage searched begins with Article 99",)
-
-
 def test_filters_hold_for_named_articles(library: Reader) -> None:
     only = SearchFilters(doc_uids=("渡船法实施条例",))
     found = asked(library, "渡船法第二十条", filters=only)
@@ -140,10 +100,3 @@ def test_filters_hold_for_named_articles(library: Reader) -> None:
 def test_a_threshold_drops_no_named_article(library: Reader) -> None:
     found = asked(library, "渡船法第二十条", score_threshold=1e9)
     assert [hit.chunk_id for hit in found.hits] == ["渡船法:2"]
-
-
-def test_exact_terms_that_count_nothing_put_nothing_first(library: Reader) -> None:
-    settings = configured(method="lexical")
-    text = settings.text.model_copy(update={"phrase_boost": 0.0})
-    found = asked(library, "渡船法第二十条", text=text)
-    assert not any("named_article" in hit.explanation for hit in found.hits)

@@ -119,14 +119,13 @@ def test_what_encodes_or_publishes_is_of_a_pool_that_the_file_for_a_team_limits(
     tmp_path: Path,
 ) -> None:
     workspace = make_workspace(tmp_path, one={}, other={})
-    (tmp_path / "evaluations/set").mkdir(parents=True)
     pools = {
         asset.key.to_user_string(): asset.op.pool
         for asset in build_definitions(workspace).assets or ()
         if isinstance(asset, dg.AssetsDefinition) and asset.is_executable
     }
     limited = {key: pool for key, pool in pools.items() if pool}
-    encoding = ("one/embeddings", "other/embeddings", "retrieval_evaluations")
+    encoding = ("one/embeddings", "other/embeddings")
     publishing = [(name, f"{name}/{a}") for name in ("one", "other") for a in INDEXES]
     assert limited == dict.fromkeys(encoding, ENCODERS) | {
         key: publishers(name) for name, key in publishing

@@ -8,6 +8,7 @@ import pytest
 
 from rag_assets.defs.assets import STATE_TAG
 from rag_assets.defs.sensors import build_namespace_sensors
+from rag_assets.model.settings import Watching
 from rag_assets.workspace import Namespace, Workspace, watching
 
 from .conftest import Ask, at, finish_run, publish_as_seen
@@ -129,10 +130,11 @@ def publish_as_seen_without(workspace: Workspace, path: object) -> None:
 
 
 @pytest.mark.usefixtures("later")
-def test_the_budget_for_hashing_goes_on_at_the_next_look(ask: Ask, workspace: Workspace) -> None:
-    (workspace.root / "config.yaml").write_text(
-        "embed: {kind: hashing, model: words}\nsensors: {megabytes_per_tick: 1}\n"
-    )
+def test_the_budget_for_hashing_goes_on_at_the_next_look(
+    ask: Ask, workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Watching, "megabytes_per_tick", 1)
+    (workspace.root / "config.yaml").write_text("embed: {kind: hashing, model: words}\n")
     for number in range(3):
         (workspace.root / f"raw/evidence/{number}.txt").write_text(f"{number} " * 600_000)
     for _ in range(2):

@@ -15,7 +15,6 @@ import pytest
 
 from rag_assets.llm.services import (
     DownloadError,
-    Known,
     Limits,
     PrivateAddressError,
     TooLargeError,
@@ -211,30 +210,6 @@ def test_nonsense_is_an_error_with_a_reason(answer: bytes, why: str) -> None:
 def test_every_honest_form_is_read(answer: bytes, body: bytes) -> None:
     with serving(a=answer) as site:
         assert download(f"{site.url}/a", AMPLE).data == body
-
-
-def test_known_version_is_asked_about_where_it_was_sent_from_and_nowhere_else() -> None:
-    unchanged = b"HTTP/1.1 304 Not Modified\r\n\r\n"
-    with serving(b=unchanged) as site:
-        site.scripts["/a"] = lambda send, over: send(moved("/b"))
-        known = Known(f"{site.url}/b", '"v1"', "Tue, 24 Nov 2026 10:00:00 GMT")
-        answer = download(f"{site.url}/a", AMPLE, known)
-        assert (answer.status, answer.is_success, answer.data) == (304, False, b"")
-        assert [b"If-None-Match" in head for head in site.asked] == [False, True]
-        assert b'\r\nIf-None-Match: "v1"\r\n' in site.asked[1]
-        assert b"\r\nIf-Modified-Since: Tue, 24 Nov 2026 10:00:00 GMT\r\n" in site.asked[1]
-
-
-@pytest.mark.parametrize(
-    ("etag", "last_modified"),
-    [("", ""), ("v1", "yesterday\r\nCookie: a"), ('"a\r\nCookie: b"', "今天"), ('"今"', "")],
-)
-def test_version_that_no_server_writes_is_not_asked_about(etag: str, last_modified: str) -> None:
-    with serving(a=page(b"whole")) as site:
-        url = f"{site.url}/a"
-        assert download(url, AMPLE, Known(url, etag, last_modified)).data == b"whole"
-    assert b"If-" not in site.asked[0]
-    assert b"Cookie" not in site.asked[0]
 
 
 def test_user_and_password_go_to_their_own_host_alone() -> None:

@@ -50,7 +50,6 @@ OWNERS = {
         "answering/storing.py:store_answer",
         "defs/assets/audits.py",
         "defs/assets/questions.py",
-        "defs/assets/evaluations.py",
         "auditing/storing.py:keep_audit",
         "cli/asking.py:_ask_law",
         "cli/asking.py:print_answer",
@@ -87,7 +86,6 @@ OWNERS = {
         "knowledge/adding.py",
         "parsing/mineru.py",
         "parsing/mineru_service.py",
-        "parsing/pdf/printed.py:draw_in_worker",
         "parsing/worker.py:_read_bytes",
         "running/examining.py",
     },
@@ -111,10 +109,7 @@ OWNERS = {
         "evidence/question.py",
     },
     "a person's evaluation sets": {
-        "defs/assets/evaluations.py",
-        "definitions.py",
         "evaluation/sets.py",
-        "evaluation/workspace_sets.py",
     },
     "configuration and sources, where a workspace is made": {
         "evaluation/workspaces.py",

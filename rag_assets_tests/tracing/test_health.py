@@ -3,13 +3,21 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+import pytest
+
 from rag_assets.auditing import audit_citations
 from rag_assets.auditing.storing import audit_claims
 from rag_assets.embedding import model_fingerprints
 from rag_assets.evidence import Question, ask
+from rag_assets.model.settings import Watching
 from rag_assets.tracing import Health, write_health_report
 from rag_assets.workspace import Namespace, Workspace
 from rag_assets_tests.libraries import HASHING, build, make_workspace, write_raw
+
+
+@pytest.fixture(autouse=True)
+def files_rest_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Watching, "rest_seconds", 0.0)
 
 
 def fingerprints(namespace: Namespace) -> Sequence[str]:
@@ -39,7 +47,7 @@ def test_a_library_in_order_has_nothing_to_do(tmp_path: Path) -> None:
 
 def test_what_is_amiss_is_numbered_with_its_mend(tmp_path: Path) -> None:
     files = {"evidence/a.md": "# A\n\nRoofs are cool.\n", "evidence/broken.pdf": "%PDF-1.7"}
-    more = {"verify": {"scorer": "similarity"}, "sensors": {"rest_seconds": 0.0}}
+    more = {"verify": {"scorer": "similarity"}}
     workspace = make_workspace(tmp_path, files, {**HASHING, **more})
     build(workspace.namespace("thesis"))
     draft = workspace.drafts / "chapter.md"

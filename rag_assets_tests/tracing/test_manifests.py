@@ -7,7 +7,7 @@ import pytest
 
 from rag_assets.model import UsageError
 from rag_assets.storage import Maker, working_as
-from rag_assets.tracing import find_builds, write_build_manifest
+from rag_assets.tracing import write_build_manifest
 from rag_assets.workspace import Workspace
 from rag_assets_tests.libraries import build, make_workspace, write_raw
 
@@ -54,13 +54,8 @@ def test_a_manifest_is_written_once(workspace: Workspace) -> None:
     assert again.content == made.content
 
 
-def test_builds_are_found_by_publication_and_by_build_id(workspace: Workspace) -> None:
+def test_a_publication_that_does_not_stand_is_named(workspace: Workspace) -> None:
     namespace = workspace.namespace("thesis")
-    publication = build(namespace).publication
-    build_id = write_build_manifest(namespace, publication).build_id
-    for wanted in (None, publication, build_id):
-        assert find_builds(workspace, ("thesis",), wanted) == [(namespace, publication)]
-    with pytest.raises(UsageError, match=publication):
-        find_builds(workspace, ("thesis",), "p-0000")
+    build(namespace)
     with pytest.raises(UsageError, match="is unknown; these stand"):
         write_build_manifest(namespace, "p-0000")

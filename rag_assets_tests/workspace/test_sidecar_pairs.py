@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 from rag_assets.workspace import Namespace, SourceFile, Workspace, scan_raw
-from rag_assets.workspace.sidecar import pair_sidecars
 from rag_assets_tests.laws.driver import put
 
 
@@ -19,7 +18,6 @@ def seen(namespace: Namespace) -> dict[str, SourceFile]:
     [
         "c.md.META.YAML", "C.md.meta.yaml", "c.md.meta.yml", "c.md.Meta.Yml", "c.md.meta.json",
         "c.md.yaml", "c.md.yml", "c.md.meta.yaml.txt", "c.md.meta.yaml~",
-        "c.meta.yaml", "c.meta.yml",
     ],
 )  # fmt: skip
 def test_a_misnamed_sidecar_withholds_its_file_and_says_what_to_call_it(
@@ -102,13 +100,6 @@ def test_a_pattern_that_leaves_out_yaml_leaves_out_no_sidecar(
     found = seen(Workspace.open(workspace.root).namespace("lib"))
     assert list(found) == ["c.md"]
     assert found["c.md"].sidecar == '{"citable": false}'
-
-
-def test_one_form_of_a_name_is_as_good_as_the_other() -> None:
-    composed, decomposed = "raw/caf\u00e9.md", "raw/cafe\u0301.md"
-    pairs = pair_sidecars([composed, "raw/b.md"], [decomposed], {})
-    assert list(pairs.withheld) == [composed]
-    assert pairs.misnamed == {}
 
 
 def test_a_sidecar_of_gigabytes_is_not_read(workspace: Workspace, namespace: Namespace) -> None:

@@ -6,11 +6,6 @@ from typing import TYPE_CHECKING
 
 from rag_assets.defs.assets.audits import DRAFTS, build_audit_assets, metadata_of_audit
 from rag_assets.defs.assets.engine import ENGINE, EngineResource
-from rag_assets.defs.assets.evaluations import (
-    EVALUATION_SETS,
-    build_evaluation_sets_asset,
-    build_retrieval_evaluations_asset,
-)
 from rag_assets.defs.assets.lab_runs import (
     build_lab_assets,
     build_lab_checks,

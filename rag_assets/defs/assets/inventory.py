@@ -43,7 +43,7 @@ def build_inventory_asset(declared: Namespace) -> dg.AssetsDefinition:
         outcome = take_inventory(
             namespace,
             rehash=flag(context, REHASH_TAG),
-            rest_seconds=rest_seconds(context, namespace),
+            rest_seconds=rest_seconds(context),
             notify=context.log.warning,
             on_progress=progress_reporter.get(),
         )

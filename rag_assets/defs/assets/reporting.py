@@ -17,6 +17,7 @@ import dagster as dg
 from rag_assets import __version__
 from rag_assets.model import ConfigurationError, DocumentStatus, Progress, StageOutcome, count_of
 from rag_assets.model.markdown import code_span, escape_inline, fence
+from rag_assets.model.settings import Watching
 from rag_assets.storage import Maker, working_as
 from rag_assets.workspace import (
     Inventory,
@@ -84,13 +85,13 @@ def flag(context: dg.AssetExecutionContext, tag: str) -> bool:
     return context.run.tags.get(tag) == "true"
 
 
-def rest_seconds(context: dg.AssetExecutionContext, namespace: Namespace) -> float | None:
+def rest_seconds(context: dg.AssetExecutionContext) -> float | None:
     """Return how long a file must have been still, in runs that a sensor asked for.
 
     A command takes what is there now, a sensor only what nobody is copying any more.
     """
     is_of_sensor = STATE_TAG in context.run.tags
-    return namespace.settings.sensors.rest_seconds if is_of_sensor else None
+    return Watching.rest_seconds if is_of_sensor else None
 
 
 # Rows of a table in the UI; more make its pages slow, and `rag documents` lists them all.

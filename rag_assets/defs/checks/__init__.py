@@ -7,7 +7,6 @@ from rag_assets.defs.checks.namespace import (
     record_stale,
 )
 from rag_assets.defs.checks.workspace import (
-    build_evaluation_checks,
     build_workspace_checks,
     check_answers,
     check_currency,

@@ -3,12 +3,11 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import dagster as dg
 
-from rag_assets.chunking import oversized_chunks, uncovered_parents
-from rag_assets.embedding import joint_tokenizer, model_fingerprints
+from rag_assets.embedding import model_fingerprints
 from rag_assets.model import count_of
 from rag_assets.model.markdown import escape_inline
 from rag_assets.publishing import (
@@ -20,8 +19,6 @@ from rag_assets.publishing import (
 )
 from rag_assets.workspace import Namespace, Workspace, require_inventory
 
-if TYPE_CHECKING:
-    from rag_assets.retrieval.vaults import CutFaults
 # Sentences shown of a failed check; the rest is counted.
 _SHOWN = 50
 # Sentences in the check's own line.
@@ -96,58 +93,8 @@ def record_check(
     )
 
 
-def build_law_checks(
-    declared: Namespace, reopen: Callable[[], Namespace]
-) -> Sequence[dg.AssetChecksDefinition]:
-    """Return the checks of a namespace of laws; none of another one.
-
-    They stand behind the publication: whoever waits for it does not wait for them.
-
-    Args:
-        reopen: returns the namespace with its settings of this moment.
-    """
-    if declared.settings.chunk.mode != "law":
-        return []
-    index = dg.AssetKey([declared.name, "search_index"])
-
-    def seen(context: dg.AssetCheckExecutionContext) -> "CutFaults":
-        from rag_assets.retrieval.vaults import find_cut_faults
-
-        namespace = reopen()
-        return find_cut_faults(namespace, require_inventory(namespace), context.log.info)
-
-    @dg.asset_check(
-        asset=index,
-        description="Every character of a law that is not white space is in a passage that is "
-        "shown.",
-    )
-    def no_text_of_laws_is_lost(context: dg.AssetCheckExecutionContext) -> dg.AssetCheckResult:
-        return judge(seen(context).lost)
-
-    @dg.asset_check(
-        asset=index,
-        description="Every article of a law begins a passage, and its number follows the one "
-        "before.",
-    )
-    def articles_are_whole(context: dg.AssetCheckExecutionContext) -> dg.AssetCheckResult:
-        return judge(seen(context).broken, dg.AssetCheckSeverity.WARN)
-
-    @dg.asset_check(
-        asset=index,
-        description="Citations of articles, written for a sample of the publication, lead back to "
-        "the text that they were written for.",
-    )
-    def citations_resolve() -> dg.AssetCheckResult:
-        from rag_assets.retrieval.vaults import unresolved_citations
-
-        today = datetime.now(UTC).date()
-        return judge(unresolved_citations(reopen(), today), dg.AssetCheckSeverity.WARN)
-
-    return [no_text_of_laws_is_lost, articles_are_whole, citations_resolve]
-
-
-# Says of a namespace, and of the partitions that a run has made, what is wrong.
-Statement = Callable[[Namespace, Sequence[str]], dg.AssetCheckResult]
+# Says of a namespace what is wrong.
+Statement = Callable[[Namespace], dg.AssetCheckResult]
 
 
 class _Check(NamedTuple):
@@ -164,10 +111,7 @@ def build_namespace_checks(declared: Namespace) -> Sequence[dg.AssetChecksDefini
     def reopen() -> Namespace:
         return Workspace.open(declared.workspace.root).namespace(declared.name)
 
-    return [
-        *(_build_checks(declared, stage, reopen) for stage in stages),
-        *build_law_checks(declared, reopen),
-    ]
+    return [_build_checks(declared, stage, reopen) for stage in stages]
 
 
 def _build_checks(
@@ -191,45 +135,26 @@ def _build_checks(
     )
     def checks(context: dg.AssetCheckExecutionContext) -> Iterator[dg.AssetCheckResult]:
         namespace = reopen()
-        partitions = _partitions_of(context.run, namespace)
         for name in sorted(key.name for key in context.selected_asset_check_keys):
-            yield _CHECKS[name].statement(namespace, partitions)._replace(check_name=name)
+            yield _CHECKS[name].statement(namespace)._replace(check_name=name)
 
     return checks
 
 
-def _partitions_of(run: dg.DagsterRun, namespace: Namespace) -> Sequence[str]:
-    """Return the partitions that a run makes; all where it names none."""
-    keys = namespace.partition_keys
-    one = run.tags.get("dagster/partition")
-    first = one or run.tags.get("dagster/asset_partition_range_start", keys[0])
-    last = one or run.tags.get("dagster/asset_partition_range_end", keys[-1])
-    return [key for key in keys if first <= key <= last]
-
-
-def _conflicts(namespace: Namespace, _: Sequence[str]) -> dg.AssetCheckResult:
+def _conflicts(namespace: Namespace) -> dg.AssetCheckResult:
     found = citability_conflicts(require_inventory(namespace))
     return judge(found, dg.AssetCheckSeverity.WARN)
 
 
-def _troubled(namespace: Namespace, _: Sequence[str]) -> dg.AssetCheckResult:
+def _troubled(namespace: Namespace) -> dg.AssetCheckResult:
     return judge(troubled_documents(namespace))
 
 
-def _uncovered(namespace: Namespace, partitions: Sequence[str]) -> dg.AssetCheckResult:
-    return judge(uncovered_parents(namespace, require_inventory(namespace), partitions))
-
-
-def _oversized(namespace: Namespace, partitions: Sequence[str]) -> dg.AssetCheckResult:
-    limit = joint_tokenizer(namespace.settings.embed).limit
-    return judge(oversized_chunks(namespace, require_inventory(namespace), partitions, limit))
-
-
-def _differences(namespace: Namespace, _: Sequence[str]) -> dg.AssetCheckResult:
+def _differences(namespace: Namespace) -> dg.AssetCheckResult:
     return judge(index_differences(namespace, model_fingerprints(namespace.settings.embed)))
 
 
-def _uncitable(namespace: Namespace, _: Sequence[str]) -> dg.AssetCheckResult:
+def _uncitable(namespace: Namespace) -> dg.AssetCheckResult:
     return judge(uncitable_evidence(namespace))
 
 
@@ -262,20 +187,6 @@ _CHECKS: Mapping[str, _Check] = {
         "Every file of raw/ could be read, parsed and named, or a person has archived it.",
         _troubled,
     ),
-    "chunks_cover_their_parent": _Check(
-        "chunks",
-        "Every character of a parent that is not white space is in a chunk of it. A run looks at "
-        "the partitions that it makes.",
-        _uncovered,
-        blocking=True,
-    ),
-    "no_chunk_exceeds_the_model": _Check(
-        "chunks",
-        "No chunk has more tokens than any of the embedding models reads. A run looks at the "
-        "partitions that it makes.",
-        _oversized,
-        blocking=True,
-    ),
     "index_matches_chunks": _Check(
         "search_index",
         "The publication holds exactly the chunks of the living documents.",
@@ -292,7 +203,7 @@ _CHECKS: Mapping[str, _Check] = {
         "search_index",
         "What readers see is what raw/, the settings and the overrides hold: nothing has changed "
         "since it was published. An unchanged library stays fresh, however old it is.",
-        lambda namespace, _: judge_freshness(namespace),
+        judge_freshness,
     ),
 }
 

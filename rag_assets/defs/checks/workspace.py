@@ -69,23 +69,6 @@ def build_workspace_checks(workspace: Workspace) -> Sequence[dg.AssetChecksDefin
     ]
 
 
-def build_evaluation_checks(workspace: Workspace) -> Sequence[dg.AssetChecksDefinition]:
-    """Return the check over all evaluation sets."""
-
-    @dg.asset_check(
-        asset=dg.AssetKey("retrieval_evaluations"),
-        description="No set's nDCG@10 has fallen below its pinned baseline by more than chance: "
-        "the 95 % interval of the difference, question by question, reaches 0.",
-    )
-    def no_drop_below_baseline() -> dg.AssetCheckResult:
-        # Imported here: every command loads the checks, few evaluate.
-        from rag_assets.evaluation.workspace_sets import dropped_sets
-
-        return judge(dropped_sets(workspace))
-
-    return [no_drop_below_baseline]
-
-
 def check_packs(workspace: Workspace, instance: dg.DagsterInstance) -> None:
     """Check the packs, of which some were recorded without a run."""
     result = _found(_judge_packs, workspace)

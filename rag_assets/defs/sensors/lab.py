@@ -7,6 +7,7 @@ import dagster as dg
 from rag_assets.defs.assets import REASON_TAG, STATE_TAG, opened_lab, record_laboratory
 from rag_assets.defs.sensors.attempts import attempts_of, default_status, is_busy
 from rag_assets.model import RagError, hash_fields
+from rag_assets.model.settings import Watching
 from rag_assets.workspace import Workspace
 
 
@@ -16,7 +17,7 @@ def build_lab_sensors(workspace: Workspace, job_name: str) -> list[dg.SensorDefi
     @dg.sensor(
         name="lab_requests",
         job_name=job_name,
-        minimum_interval_seconds=workspace.settings.sensors.interval_seconds,
+        minimum_interval_seconds=Watching.interval_seconds,
         default_status=default_status(),
         description="Makes the runs of every new file in requests/, and shows what commands and "
         "the desk did. A file that cannot be used is named and gets no run.",
@@ -43,7 +44,7 @@ def _look(
         said.append("what commands did was recorded")
     with lab.store.reading() as reading:
         done = {run.id for run, _ in list_runs(reading, "done")}
-    rest = workspace.settings.sensors.rest_seconds
+    rest = Watching.rest_seconds
     missing = [
         key
         for key, _, _, path in requested_runs(workspace, said)

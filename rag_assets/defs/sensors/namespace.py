@@ -9,6 +9,7 @@ from rag_assets.defs.assets import REASON_TAG, STATE_TAG
 from rag_assets.defs.checks import record_stale
 from rag_assets.defs.sensors.attempts import attempts_of, default_status, is_busy
 from rag_assets.model import RagError, count_of, hash_fields
+from rag_assets.model.settings import Watching
 from rag_assets.storage import read_pointer
 from rag_assets.workspace import (
     Namespace,
@@ -30,7 +31,7 @@ Answer = dg.RunRequest | dg.SkipReason
 
 def build_namespace_sensors(declared: Namespace, job_name: str) -> Sequence[dg.SensorDefinition]:
     """Return the sensors of one namespace; they run unless switched off in the UI."""
-    interval = declared.settings.sensors.interval_seconds
+    interval = Watching.interval_seconds
 
     def reopen() -> Namespace:
         return Workspace.open(declared.workspace.root).namespace(declared.name)

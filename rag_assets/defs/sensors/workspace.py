@@ -17,6 +17,7 @@ from rag_assets.defs.checks import check_currency
 from rag_assets.defs.sensors.attempts import attempts_of, default_status, is_busy
 from rag_assets.evidence import check_question, list_questions, read_question
 from rag_assets.model import RagError, hash_fields
+from rag_assets.model.settings import Watching
 from rag_assets.storage import read_pointer
 from rag_assets.workspace import Workspace
 
@@ -85,7 +86,7 @@ def build_workspace_sensors(
     drafts: tuple[dg.DynamicPartitionsDefinition, str],
 ) -> Sequence[dg.SensorDefinition]:
     """Return the sensors that answer new questions and audit new revisions of drafts."""
-    interval = workspace.settings.sensors.interval_seconds
+    interval = Watching.interval_seconds
 
     def build(name: str, description: str, watched: _Watched) -> dg.SensorDefinition:
         memory = _Memory()
@@ -103,7 +104,7 @@ def build_workspace_sensors(
                 record_noted(fresh, context.instance)
                 if memory.enter(_circumstances(fresh)) and watched.look_again is not None:
                     watched.look_again(fresh, context.instance)
-                files = _read_files(fresh, watched.list_files(fresh), watched.read)
+                files = _read_files(watched.list_files(fresh), watched.read)
                 return _Look(fresh, context, watched, files, memory).answer()
             except RagError as error:
                 return dg.SkipReason(str(error))
@@ -171,13 +172,12 @@ class _Files:
 
 
 def _read_files(
-    workspace: Workspace,
     paths: Sequence[Path],
     read: Callable[[Path], tuple[str, Sequence[dg.AssetKey]]],
 ) -> _Files:
     by_key, moving, troubles = dict[str, tuple[Path, ...]](), list[str](), list[str]()
     assets = dict[str, Sequence[dg.AssetKey]]()
-    rest = workspace.settings.sensors.rest_seconds
+    rest = Watching.rest_seconds
     for path in paths:
         try:
             if abs(time.time() - path.stat().st_ctime) < rest:

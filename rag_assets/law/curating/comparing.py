@@ -1,16 +1,11 @@
-"""Rules that compare files: equal texts, wordings, repeals, books of one code."""
+"""Rules that compare files: equal texts, wordings, repeals."""
 
 import re
 import unicodedata
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
-from itertools import combinations
-from pathlib import PurePosixPath
-
-import numpy as np
-from numpy.typing import NDArray
 
 from rag_assets.law.curating.rules import (
     Files,
@@ -20,24 +15,11 @@ from rag_assets.law.curating.rules import (
     articles_by_law,
     is_stub,
     law_name,
-    names_a_statute,
     quotes_articles,
 )
 from rag_assets.law.metadata import MADE, find_repeals, read_facts
 from rag_assets.law.versions import Wording, describe_wording, named_day
 from rag_assets.model import hash_text
-
-# Sketches after Broder, “On the resemblance and containment of documents” (1997): of the hashes of
-# all runs of characters the smallest are kept; how many of them two texts share tells how many of
-# all they share.
-_RUN = 8
-_KEPT = 256
-# Nearly equal are texts that share so much, or of which one stands so far in a longer one.
-_NEARLY, _WITHIN, _LEAST = 0.8, 0.95, 0.5
-# Pairs that share fewer of the kept hashes are not compared at all.
-_WORTH_A_LOOK = 0.3
-# A hash that more texts share is a phrase of the trade, and pairs nothing.
-_MOST_SHARING = 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +40,7 @@ class LawCard:
         first: number of the first article and of the last one; None without articles.
         is_compared: whether it has text enough to be compared, and is a law's own.
         is_kept: a person has said that it is not repealed.
-        digest: of the text without white space and marks; `sketch` of its runs of characters, of
-            which it has about `size`.
+        digest: of the text without white space and marks.
     """
 
     file: str
@@ -71,12 +52,9 @@ class LawCard:
     is_stated: bool
     repealed_on: date | None
     first: int | None
-    first_line: int | None
     last: int | None
     is_compared: bool
     digest: str
-    sketch: NDArray[np.uint64]
-    size: int
     repeals_from: date | None
     repeals: tuple[Repeal, ...]
     is_kept: bool
@@ -85,11 +63,6 @@ class LawCard:
     def made_on(self) -> date | None:
         """The day of this wording, by its text or the file's name, the later of the two."""
         return max(filter(None, (self.told_on, self.named_on)), default=None)
-
-    @property
-    def folder(self) -> str:
-        """Where the file lies."""
-        return str(PurePosixPath(self.file).parent)
 
 
 def make_card(file: LawFile) -> LawCard:
@@ -109,12 +82,9 @@ def make_card(file: LawFile) -> LawCard:
         wording.effective_on is not None,
         wording.repealed_on,
         laws[0][0].number[0] if laws else None,
-        file.line_at(laws[0][0].start) if laws else None,
         laws[-1][-1].number[0] if laws else None,
         not quotes_articles(file) and not is_stub(file),
         hash_text(plain),
-        sketch(plain),
-        max(1, len(plain) - _RUN + 1),
         wording.repeals_from,
         tuple(
             Repeal(law_name(one.law), file.line_at(one.start))
@@ -123,27 +93,6 @@ def make_card(file: LawFile) -> LawCard:
         ),
         file.is_kept,
     )
-
-
-def sketch(plain: str) -> NDArray[np.uint64]:
-    """Return the smallest hashes of a text's runs of characters, sorted, each once."""
-    codes = np.frombuffer(plain.encode("utf-32-le"), dtype=np.uint32).astype(np.uint64)
-    if len(codes) < _RUN:
-        return np.unique(codes)
-    hashes = np.zeros(len(codes) - _RUN + 1, dtype=np.uint64)
-    for at in range(_RUN):
-        hashes = hashes * np.uint64(1_000_003) + codes[at : at + len(hashes)]
-    # The finaliser of MurmurHash3: without it runs of small codes would all be small.
-    for shift, factor in ((33, 0xFF51AFD7ED558CCD), (33, 0xC4CEB9FE1A85EC53)):
-        hashes = (hashes ^ (hashes >> np.uint64(shift))) * np.uint64(factor)
-    return np.unique(hashes)[:_KEPT]
-
-
-def resemblance(one: NDArray[np.uint64], other: NDArray[np.uint64]) -> float:
-    """Return the share of the runs of two texts that both have, as estimated by their sketches."""
-    union = np.union1d(one, other)[:_KEPT]
-    both = np.intersect1d(np.intersect1d(one, other), union)
-    return len(both) / len(union) if len(union) else 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,42 +138,6 @@ def _equal_groups(cards: Sequence[LawCard]) -> list[list[LawCard]]:
     for card in cards:
         groups[card.digest].append(card)
     return list(groups.values())
-
-
-def _find_nearly_equal(cards: Sequence[LawCard], _as_of: date) -> Iterator[_Compared]:
-    compared = [group[0] for group in _equal_groups(cards) if group[0].is_compared]
-    sharing: dict[int, list[int]] = defaultdict(list)
-    for at, card in enumerate(compared):
-        for one in card.sketch.tolist():
-            sharing[one].append(at)
-    shared = Counter(
-        pair
-        for places in sharing.values()
-        if 1 < len(places) <= _MOST_SHARING
-        for pair in combinations(places, 2)
-    )
-    pairs = (
-        (one, other)
-        for (one, other), count in shared.items()
-        if count >= _WORTH_A_LOOK * min(len(compared[one].sketch), len(compared[other].sketch))
-    )
-    for one, other in sorted(pairs):
-        first, second = compared[one], compared[other]
-        share = _share(first, second)
-        if share is not None and not _are_wordings(first, second):
-            yield (
-                second.file, None,
-                f"About {100 * share:.0f} % of the shorter text stands in the other.",
-                (first.file,),
-            )  # fmt: skip
-
-
-def _share(one: LawCard, other: LawCard) -> float | None:
-    """Return the share of the shorter text that stands in the longer; None of different texts."""
-    alike = resemblance(one.sketch, other.sketch)
-    sizes = sorted((one.size, other.size))
-    within = min(1.0, alike / (1 + alike) * sum(sizes) / sizes[0])
-    return within if alike >= _NEARLY or (alike >= _LEAST and within >= _WITHIN) else None
 
 
 def _are_wordings(one: LawCard, other: LawCard) -> bool:
@@ -295,29 +208,6 @@ def _find_repealed(cards: Sequence[LawCard], as_of: date) -> Iterator[_Compared]
                     )  # fmt: skip
 
 
-def _find_late_beginning(cards: Sequence[LawCard], _as_of: date) -> Iterator[_Compared]:
-    ends: dict[tuple[str, int | None], list[str]] = defaultdict(list)
-    for card in cards:
-        ends[card.folder, card.last].append(card.name)
-    for card in cards:
-        if card.first is None or card.first == 1 or not card.is_compared:
-            continue
-        if not any(_are_books(card.name, name) for name in ends[card.folder, card.first - 1]):
-            yield (
-                card.file, card.first_line,
-                f"Its first article is number {card.first}; no file beside it ends before.", (),
-            )  # fmt: skip
-
-
-def _are_books(one: str, other: str) -> bool:
-    """Say whether two names begin with the name of one statute: 民法典总则编, 民法典物权编."""
-    same = next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), None)
-    return any(
-        names_a_statute(one[:size]) and one[size : size + 1] != "院"
-        for size in range(2, (min(len(one), len(other)) if same is None else same) + 1)
-    )
-
-
 def _law_text(title: str, day: str, effect: str = "", words: str = "养犬") -> str:
     articles = "".join(
         f"第{number}条 {words}应当向第{number}号所在区主管部门登记，并遵守第{number}项规则。\n\n"
@@ -338,13 +228,6 @@ COMPARING_RULES = (
         {"甲/甲市养犬条例.md": _NEW, "乙/养犬.md": _NEW.replace("\n\n", "\n")}, _PAIR, _find_equal,
     ),
     LibraryRule(
-        "nearly-equal-text", FindingKind.EQUAL,
-        "Compare them; keep the one that is as published.",
-        {"甲/甲市养犬条例.md": _NEW, "乙/养犬.md": _NEW.replace("第三条 养犬", "第三条 养大")},
-        {"甲/甲市养犬条例(2010-05-01).md": _OLD, "甲/甲市养犬条例(2020-05-01).md": _NEW},
-        _find_nearly_equal,
-    ),
-    LibraryRule(
         "newer-wording", FindingKind.SUPERSEDED,
         "Keep it for questions about the past; it is marked as superseded.",
         {"甲/甲市养犬条例(2010-05-01).md": _OLD, "甲/甲市养犬条例(2020-05-01).md": _NEW}, _PAIR,
@@ -359,13 +242,5 @@ COMPARING_RULES = (
         {**_PAIR, "乙/甲市动物条例.md": _law_text(
             "甲市动物条例", "2022年5月1日", "《甲市养犬条例》第三条同时废止。", "动物")},
         _find_repealed,
-    ),
-    LibraryRule(
-        "begins-late", FindingKind.STRUCTURE,
-        "Look whether its beginning was lost.",
-        {"甲/甲市养犬条例.md": re.sub("第[一二]条.*", "", _NEW)},
-        {"甲/甲市养犬条例.md": re.sub("第[三四五六]条.*", "", _NEW),
-         "甲/甲市养犬条例下.md": re.sub("第[一二]条.*", "", _NEW)},
-        _find_late_beginning,
     ),
 )  # fmt: skip

@@ -7,12 +7,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
-from itertools import groupby, pairwise
+from itertools import pairwise
 from pathlib import PurePosixPath
 
-from rag_assets.law.articles import NUMBER, read_number, write_number
+from rag_assets.law.articles import write_number
 from rag_assets.law.structure import ArticleMark, LawText, Line, LineKind, read_laws, read_lines
-from rag_assets.model import HAN
 
 
 class FindingKind(StrEnum):
@@ -165,7 +164,6 @@ _Number = tuple[int, int]
 _RUN_IN = r"(?:^|(?<=[。；;：:！？\s]))[^\S\n]*[第笫]\s?{number}\s?条(?!\s?之)"
 # Of another article is spoken: 第十六条规定的, 第十六条、第十七条.
 _SPOKEN_OF = re.compile(r"第|的|之|规定|和|与|及|至|或|、|，|,|款|项")
-_LEVEL = re.compile(rf"第(?P<number>{NUMBER})(?P<level>分编|[编章节目])")
 
 
 def articles_by_law(file: LawFile) -> list[list[ArticleMark]]:
@@ -329,62 +327,6 @@ def _find_back(file: LawFile) -> Iterator[Found]:
                 yield Found(f"{mark.shown} stands {behind}.", mark.start, mark.shown)
 
 
-def _levels(file: LawFile, start: int, end: int) -> list[Line]:
-    """Return the numbered levels of a law's body, those of a table of contents left out.
-
-    Levels that follow each other without text are a table of contents where they stand before the
-    first article and do not only go deeper.
-    """
-    lines = [
-        line for line in file.lines if start <= line.start < end and line.kind is not LineKind.BLANK
-    ]
-    runs = [(is_level, list(run)) for is_level, run in groupby(
-        lines, key=lambda line: line.kind is LineKind.LEVEL)]  # fmt: skip
-    body: list[Line] = []
-    is_before = True
-    for is_level, run in runs:
-        if not is_level:
-            if is_before and any(line.kind is LineKind.ARTICLE for line in run):
-                is_before = False
-            continue
-        tail = len(run) - 1
-        while tail and run[tail - 1].level < run[tail].level:
-            tail -= 1
-        if is_before:
-            body = []
-        body += run[tail:] if is_before else run
-    return [line for line in body if _LEVEL.match(line.label)]
-
-
-def _find_level_numbers(file: LawFile) -> Iterator[Found]:
-    if quotes_articles(file):
-        return
-    laws = file.laws
-    bounds = [law.start for law in laws if law is laws[0] or law.title is not None]
-    for start, end in pairwise([*bounds, len(file.text)]):
-        yield from _level_numbers(_levels(file, start, end))
-
-
-def _level_numbers(levels: Sequence[Line]) -> Iterator[Found]:
-    reached: dict[int, tuple[int, str]] = {}
-    may_restart: set[int] = set()
-    for line in levels:
-        match = _LEVEL.match(line.label)
-        if match is None:
-            continue
-        number, shown = read_number(match["number"]), match.group()
-        before = reached.get(line.level)
-        is_first = before is None or line.level in may_restart
-        if before is None and number > 1 and not reached:
-            pass  # a book of a code in a file of its own
-        elif not ((is_first and number == 1) or (before is not None and number == before[0] + 1)):
-            told = f"behind {before[1]}" if before is not None else "as the first of its level"
-            yield Found(f"{shown} stands {told}.", line.start)
-        reached[line.level] = number, shown
-        may_restart.discard(line.level)
-        may_restart |= {level for level in reached if level > line.level}
-
-
 _HEAD = "# 甲市养犬条例\n\n"
 
 
@@ -395,7 +337,6 @@ def _law(*numbers: str) -> str:
 _NAME = "甲市养犬条例.md"
 _SOUND = (_NAME, _law("一", "二", "二", "三").replace("二条 ", "二条之一 ").replace("之一", "", 1))
 _RUN_IN_LAW = _law("一", "三").replace("登记。\n\n第三", "登记。 第二条养犬人应当拴绳。\n\n第三")
-_BODY = "## 第一章 总则\n\n第一条 甲。\n\n## 第{}章 罚则\n\n第二条 乙。\n"
 
 NUMBERING_RULES = (
     FileRule(
@@ -430,14 +371,6 @@ NUMBERING_RULES = (
         _SOUND,
         _find_back,
     ),
-    FileRule(
-        "level-number",
-        FindingKind.STRUCTURE,
-        "Look for a level that is missing or numbered twice.",
-        (_NAME, _HEAD + _BODY.format("三")),
-        (_NAME, f"{_HEAD}第一章 总则\n第二章 罚则\n\n{_BODY.format('二')}"),
-        _find_level_numbers,
-    ),
 )  # fmt: skip
 
 # Visible characters of sentences; the shortest decision of a vault of 3,504 files has 75.
@@ -448,9 +381,6 @@ _CONTENTS = re.compile(r"(?:总\s*)?目\s*[录次]|contents|table of contents", 
 _NO_NAME = re.compile(r"(?:总则|附则|前言|正文|序言|附件|附录|公告|通知|说明|无标题)\d*")
 _TITLE_LEVEL = re.compile(r"第\s?[一二三四五六七八九十百\d]+\s?(?:编|分编|章|节|目|条)(?:\s|$)")
 _FILE_NAME = re.compile(r"\.(?:md|markdown|txt|docx?|pdf|html?|wps)$|[^\W_]_[^\W_]", re.IGNORECASE)
-# Names are alike that differ in a particle or one character of ten.
-_ALIKE = 90
-_SHORTEST_NAME = 3
 
 
 def body_characters(file: LawFile) -> int:
@@ -536,32 +466,6 @@ def _find_file_name(file: LawFile) -> Iterator[Found]:
         yield Found(f"“{file.title}” is {is_own} name rather than a title.", _title_at(file))
 
 
-def _find_unlike(file: LawFile) -> Iterator[Found]:
-    title, name = law_name(file.title), law_name(file.stem)
-    folder = law_name(PurePosixPath(file.file).parent.name)
-    is_told = names_a_statute(file.title) or names_a_statute(file.stem)
-    if not is_told or not HAN.search(name) or not title or _is_alike(title, name, folder):
-        return
-    yield Found(f"The title “{file.title}” is not what the file's name says.", _title_at(file))
-
-
-def _is_alike(title: str, name: str, folder: str) -> bool:
-    """Say whether a file's name can stand for a title: whole, shortened, or below its folder."""
-    from rapidfuzz import fuzz
-
-    for one in (name, folder + name):
-        shorter, longer = sorted((title, one), key=len)
-        if len(shorter) >= _SHORTEST_NAME and _leaves_out(longer, shorter):
-            return True
-    return fuzz.ratio(title, name) >= _ALIKE
-
-
-def _leaves_out(longer: str, shorter: str) -> bool:
-    """Say whether a name is another one with characters left out: 民诉法解释."""
-    rest = iter(longer)
-    return all(character in rest for character in shorter)
-
-
 _TEXT = "第一条 为了规范养犬行为，保障公民健康和人身安全，维护市容和社会公共秩序，制定本条例。\n\n"
 _LAW = f"{_TEXT}第二条 本市行政区域内养犬以及相关的管理活动，适用本条例，军用犬、警用犬除外。\n"
 _TITLE_FILE = "甲市养犬条例.md"
@@ -627,10 +531,5 @@ TITLE_RULES = (
         "title-is-file-name", FindingKind.TITLE, _RENAME,
         _titled("甲市养犬条例(2020-05-01)", "甲市养犬条例(2020-05-01).md"), _SOUND_TITLE,
         _find_file_name,
-    ),
-    FileRule(
-        "title-unlike-file-name", FindingKind.TITLE,
-        "Look which law it is; correct the title, or rename the file.",
-        _titled("甲市供热条例"), _titled("甲市养犬管理条例"), _find_unlike,
     ),
 )  # fmt: skip

@@ -19,7 +19,6 @@ from rag_assets.llm.services.calling import (
 from rag_assets.llm.services.downloading import (
     Downloaded,
     DownloadError,
-    Known,
     Limits,
     PrivateAddressError,
     TooLargeError,

@@ -4,7 +4,6 @@ import base64
 import io
 import ipaddress
 import queue
-import re
 import socket
 import ssl
 import threading
@@ -107,8 +106,6 @@ _SILENCE_SECONDS = 30.0
 _PORTS = {"http": 80, "https": 443}
 _PRINTABLE = range(0x21, 0x7F)
 _GZIP = b"\x1f\x8b"
-_ETAG = re.compile(r'(W/)?"[\x21\x23-\x7e]{1,500}"')
-_DATE = re.compile(r"[A-Za-z]{3}, \d{2} [A-Za-z]{3} \d{4} \d{2}:\d{2}:\d{2} GMT")
 
 
 class DownloadError(Exception):
@@ -151,30 +148,6 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
-    """A version that came before: where it is still the one, the answer has status 304.
-
-    Args:
-        url: that it came from after redirects, as `Downloaded.url`; no other is asked about it.
-        etag: of the answer's headers, as `last_modified`; one that no server writes is not sent.
-    """
-
-    url: str
-    etag: str
-    last_modified: str
-
-    @property
-    def conditions(self) -> dict[bytes | str, bytes | str]:
-        """The headers that ask for another version alone."""
-        asked: dict[bytes | str, bytes | str] = {}
-        if _ETAG.fullmatch(self.etag):
-            asked["If-None-Match"] = self.etag
-        if _DATE.fullmatch(self.last_modified):
-            asked["If-Modified-Since"] = self.last_modified
-        return asked
-
-
-@dataclass(frozen=True, slots=True)
 class Downloaded:
     """What came, and from where; `headers` have names in lower case, `url` holds no secret."""
 
@@ -192,15 +165,11 @@ class Downloaded:
 def download(
     url: str,
     limits: Limits,
-    known: Known | None = None,
     clock: Callable[[], float] = time.monotonic,
 ) -> Downloaded:
     """Return what an http(s) address holds, after redirects.
 
     User and password of the address are sent to its own host alone.
-
-    Args:
-        known: a version that need not be sent again.
 
     Raises:
         DownloadError: the address is bad, nobody answers, or what comes is no HTTP.
@@ -208,7 +177,7 @@ def download(
         TooLargeError, TooSlowError: it would take more than the limits.
     """
     whole = io.BytesIO()
-    answer = download_into(whole, url, limits, known, clock)
+    answer = download_into(whole, url, limits, clock)
     return replace(answer, data=whole.getvalue())
 
 
@@ -216,7 +185,6 @@ def download_into(
     target: BinaryIO,
     url: str,
     limits: Limits,
-    known: Known | None = None,
     clock: Callable[[], float] = time.monotonic,
 ) -> Downloaded:
     """Write what an address holds to `target`, as `download` does; the answer has no `data`."""
@@ -226,8 +194,6 @@ def download_into(
     try:
         for _ in range(_MOST_REDIRECTS + 1):
             headers = _headers(here, has_user=_origin(here) == _origin(first), user=first)
-            if known is not None and known.url == hide_credentials(here.geturl()):
-                headers |= known.conditions
             with (
                 _open_pool(here, limits, backend) as pool,
                 pool.stream("GET", _target(here), headers=headers) as answer,

@@ -1,6 +1,6 @@
 """Configuration models. Their defaults live once, in configs/rag.yaml."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, field_validator
 from pydantic_core import PydanticCustomError
@@ -54,33 +54,42 @@ class PlaceSettings(Section):
 class MineruSettings(Section):
     """The cloud service MinerU: its limits, and how patient we are with it."""
 
+    # The service's limits: files of one request for upload places, pages and megabytes of a file.
+    batch_files: ClassVar[int] = 200
+    max_pages: ClassVar[int] = 600
+    max_megabytes: ClassVar[int] = 200
+    # Pages of a part of a longer document; halved while the part is too large (spec 000).
+    part_pages: ClassVar[int] = 500
+    # Tries of one call, with a wait before the second of so long at most, doubled for each further.
+    attempts: ClassVar[int] = 5
+    backoff_seconds: ClassVar[float] = 1.0
+    # Between two questions whether a batch is done, and after which it is given up.
+    poll_seconds: ClassVar[float] = 5.0
+    wait_seconds: ClassVar[float] = 3600.0
+
     url: _Url
     model_version: str = Field(min_length=1)
-    batch_files: int = Field(ge=1, le=200)
-    max_pages: Count
-    max_megabytes: Count
-    part_pages: Count
-    attempts: Count
-    backoff_seconds: float = Field(ge=0)
-    poll_seconds: float = Field(gt=0)
-    wait_seconds: float = Field(gt=0)
 
 
 class ParseSettings(Section):
     """Limits and rules of parsing. Limits of time and memory do not change what a parse returns."""
+
+    # How often a time-out or memory failure is tried in all.
+    max_attempts: ClassVar[int] = 3
+    # Dots per inch of a page that is read by OCR, and what each adds to `seconds_per_document`: a
+    # full page of Chinese takes 17 s of processor time.
+    ocr_dpi: ClassVar[int] = 200
+    ocr_seconds_per_page: ClassVar[float] = 60.0
 
     workers: int = Field(ge=0, le=256)
     seconds_per_document: float = Field(gt=0)
     megabytes_of_memory: int = Field(ge=256)
     max_pages: Count
     max_megabytes: Count
-    max_attempts: Count
     repeated_line_share: Share
     parser: Literal["pymupdf", "mineru"]
     ocr: Literal["none", "tesseract"]
     ocr_languages: str = Field(pattern=r"^\w+(\+\w+)*$")
-    ocr_dpi: int = Field(ge=72, le=600)
-    ocr_seconds_per_page: float = Field(ge=0)
     mineru: MineruSettings
     parser_options: dict[str, dict[str, bool | int | float | str]]
 
@@ -183,12 +192,15 @@ class EmbedSettings(Section):
         return [model for model in self.models if not model.is_sparse]
 
 
-class PublishSettings(Section):
+class Keeping:
     """What is kept, and for how long."""
 
-    keep_publications: Count
-    keep_hours: float = Field(ge=0)
-    keep_removed_days: float = Field(ge=0)
+    # Publications besides pinned ones and those that were superseded within so many hours, so that
+    # their readers can go on.
+    publications: ClassVar[int] = 3
+    hours: ClassVar[float] = 24.0
+    # Rows of removed files, so that restoring one costs nothing.
+    removed_days: ClassVar[float] = 30.0
 
 
 ScoreMode = Literal["rank", "normalize", "raw"]
@@ -242,16 +254,15 @@ class InjectSettings(Section):
 class RetrieveSettings(Section):
     """Search, fusion, reranking and governance (spec 001)."""
 
+    text: ClassVar[TextSettings] = TextSettings(heading_weight=0.25, phrase_boost=1.0)
+
     method: Literal["hybrid", "semantic", "lexical"]
-    references: bool
     pool_k: Count
     rerank_k: Count
     rrf_k: Count
     top_k: Count
     score_threshold: float | None
     window: int = Field(ge=0, le=20)
-    rewrite: bool
-    text: TextSettings
     fusion: FusionSettings
     rerank: RerankSettings
     quality: QualitySettings
@@ -276,11 +287,16 @@ class RoleSettings(Section):
     temperature: float | None = Field(default=None, ge=0, le=2)
     max_tokens: Count | None = None
     context_tokens: Annotated[int, Field(ge=512)] | None = None
-    timeout_seconds: float | None = Field(default=None, gt=0)
 
 
 class LlmSettings(Section):
     """The language model that tasks may ask; none unless it is named here."""
+
+    # Of one call; its tries on 429, 5xx and broken connections, with a wait before the second of so
+    # long at most, doubled for each further one.
+    timeout_seconds: ClassVar[float] = 120.0
+    attempts: ClassVar[int] = 4
+    backoff_seconds: ClassVar[float] = 1.0
 
     kind: LlmKind
     model: str
@@ -290,11 +306,6 @@ class LlmSettings(Section):
     temperature: float = Field(ge=0, le=2)
     max_tokens: Count
     context_tokens: Annotated[int, Field(ge=512)] | None
-    threads: Count | None
-    timeout_seconds: float = Field(gt=0)
-    attempts: Count
-    backoff_seconds: float = Field(ge=0)
-    record: bool
     roles: dict[LlmRole, RoleSettings]
 
     def for_role(self, role: LlmRole) -> "LlmSettings":
@@ -307,13 +318,16 @@ class LlmSettings(Section):
 class AnswerSettings(Section):
     """Written answers, and how far an agent may go for one (spec 002)."""
 
+    # Calls of the model at most, answers of it that cannot be used and are asked for again, tokens
+    # of all prompts and answers, and seconds.
+    calls: ClassVar[int] = 12
+    repairs: ClassVar[int] = 2
+    tokens: ClassVar[int] = 60_000
+    seconds: ClassVar[float] = 600.0
+
     agentic: bool
     policy: Literal["auto", "rules", "model"]
     max_iterations: Annotated[int, Field(ge=2)]
-    calls: Count
-    repairs: Annotated[int, Field(ge=0)]
-    tokens: Count | None
-    seconds: Annotated[float, Field(gt=0)] | None
 
 
 class DownloadSettings(Section):
@@ -322,19 +336,14 @@ class DownloadSettings(Section):
     private_addresses: bool
 
 
-class ExportSettings(Section):
-    """Which readable folders `rag parse` and `rag chunk` leave."""
-
-    parsed: bool
-    chunks: bool
-
-
-class SensorSettings(Section):
+class Watching:
     """How the sensors look at raw/."""
 
-    interval_seconds: Count
-    rest_seconds: float = Field(ge=0)
-    megabytes_per_tick: Count
+    # Shortest time between two looks; a file is taken once it has been still for so long.
+    interval_seconds: ClassVar[int] = 5
+    rest_seconds: ClassVar[float] = 2.0
+    # Hashed at most in one look; the next one goes on.
+    megabytes_per_tick: ClassVar[int] = 256
 
 
 # The name of a bucket as S3 takes it, and keys that need no escape in a path.
@@ -354,14 +363,11 @@ class Settings(Section):
     chunk: ChunkSettings
     embed: EmbedSettings
     graph: GraphSettings
-    publish: PublishSettings
-    export: ExportSettings
     retrieve: RetrieveSettings
     llm: LlmSettings
     verify: VerifySettings
     audit: AuditSettings
     answer: AnswerSettings
     download: DownloadSettings
-    sensors: SensorSettings
     desk: DeskSettings
     lab: LabSettings | None

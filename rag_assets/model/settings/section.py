@@ -1,7 +1,7 @@
 """What every section of the settings is: strict, frozen, without keys that nobody knows."""
 
 import re
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
 
@@ -20,14 +20,12 @@ _Address = Annotated[str, Field(pattern=r"^https?://[^\s/]+(/[^\s]*)?$")]
 
 
 class DeskSettings(Section):
-    """Where the desk and the Dagster UI are opened, for the links from one to the other.
+    """Where the desk is opened, for the links to it from the Dagster UI."""
 
-    Args:
-        url: of the desk; `dagster_url` of `rag ui`. They decide nothing but links.
-    """
+    # Where `rag ui` is opened, for the desk's links.
+    dagster_url: ClassVar[str] = "http://127.0.0.1:3000"
 
     url: _Address
-    dagster_url: _Address
 
 
 _Spelling = Annotated[str, Field(pattern=r"\w", max_length=80)]
@@ -62,19 +60,24 @@ class ReaderSettings(Section):
 class VerifySettings(Section):
     """Verification of citations (spec 000)."""
 
+    # Of similarity: WEAK at or above, MISSING below.
+    weak_threshold: ClassVar[float] = 0.40
+    # Of the scorers that read: as they were fitted.
+    llm: ClassVar[ReaderSettings] = ReaderSettings(threshold=None, weak_threshold=None)
+
     scorer: ScorerName
     k: Count
     threshold: Share
-    weak_threshold: Share
-    llm: ReaderSettings
 
 
 class AuditSettings(Section):
     """Audits of the claims of a draft (spec 000)."""
 
+    # Passages shown for a suggested query, and looked at for what speaks against an assertion.
+    suggestions_top_k: ClassVar[int] = 3
+    counterevidence_top_k: ClassVar[int] = 10
+
     counterevidence: Annotated[Literal["off", "soft", "strict"], Off]
-    suggestions_top_k: Count
-    counterevidence_top_k: Count
 
 
 class ComparisonSettings(Section):

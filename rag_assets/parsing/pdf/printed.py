@@ -1,17 +1,14 @@
 """What is printed where on a page, and pictures of it."""
 
-import base64
 import unicodedata
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
-from pathlib import Path
 from typing import Any
 
 from rag_assets.model import Attachment, Block, Box, ParsedDocument, ParseFailure, SourceLine
 from rag_assets.parsing.pdf.opening import load_pymupdf
-from rag_assets.parsing.stored import read_parsed
 
 # The map from clean text back to the print: which characters of a page became a span, and where.
 #
@@ -238,21 +235,6 @@ def draw_page(
                 canvas.label(_bottom(attachment.bbox), attachment.attachment_id, _OTHER_COLOUR)
         canvas.legend(Counter(block.kind for _, block, _ in shown))
         return canvas.png()
-
-
-def draw_in_worker(
-    path: str, parsed: str, page: int, dpi: int, password: str | None
-) -> dict[str, str]:
-    """Return what `draw_page` draws, in base64 as `png`, or `trouble`: why it cannot.
-
-    Called in the process that draws, with a file and its parse.
-    """
-    try:
-        document, _ = read_parsed(Path(parsed))
-        drawn = draw_page(Path(path).read_bytes(), document, page, dpi, password)
-    except ParseFailure as failure:
-        return {"trouble": str(failure)}
-    return {"png": base64.b64encode(drawn).decode("ascii")}
 
 
 def draw_spans(

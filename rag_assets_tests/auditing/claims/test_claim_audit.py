@@ -114,9 +114,7 @@ class Desk:
         self.drawer = Drawer(texts)
 
     def audit(self, text: str, mode: CounterMode = "off") -> ClaimAudit:
-        settings = AuditSettings(
-            counterevidence=mode, suggestions_top_k=3, counterevidence_top_k=10
-        )
+        settings = AuditSettings(counterevidence=mode)
         return make_claim_audit(
             parse_draft("chapter.md", text.encode()), self.shelf, WordEncoder(),
             Searcher(self.drawer, self.searches), SETTINGS, settings, namespaces=["thesis"],

@@ -120,12 +120,6 @@ def _renumber(text: str, at: int) -> str:
     return text[: one.start()] + "第九百条 " + one.group().split(maxsplit=1)[1] + text[one.end() :]
 
 
-def _skip_level(text: str) -> str:
-    last = list(_CHAPTER.finditer(text))[-1]
-    number = re.sub("第.*?章", "第九十章", last.group(), count=1)
-    return text[: last.start()] + number + text[last.end() :]
-
-
 def _later(file: LawFile, _other: LawFile, _draw: random.Random) -> Planted:
     """Plant a wording of 2023 beside a law."""
     head = _head(file.text)
@@ -155,8 +149,6 @@ FAULTS: dict[FindingKind, Sequence[Plant]] = {
     FindingKind.EQUAL: [
         _copied("复本{number}.md", lambda text: text.replace("\n\n", "\n \n")),
         _copied("{stem}副本.md", lambda text: text.replace("，", ",").replace("。", ".")),
-        _copied("{stem} 2.md", lambda text: text.replace("应当", "应该", 2)),
-        _copied("另存{number}.md", lambda text: _drop(text, 4)),
         _copied("{stem}-1.md", lambda text: "\ufeff" + text),
     ],
     FindingKind.SUPERSEDED: [_later, _repealed],
@@ -173,9 +165,7 @@ FAULTS: dict[FindingKind, Sequence[Plant]] = {
         _replaced(lambda text, draw: _swap(text, _inner(text, draw))),
         _replaced(lambda text, draw: _run_in(text, _inner(text, draw) - 2)),
         _replaced(lambda text, draw: _renumber(text, _inner(text, draw))),
-        _replaced(lambda text, _: _skip_level(text)),
         _replaced(lambda text, draw: _twice(text, 0, _inner(text, draw))),
-        _replaced(lambda text, _: _drop(text, 0)),
         _replaced(lambda text, draw: _twice(text, 2, _inner(text, draw) - 2)),
         _replaced(lambda text, draw: _drop(_drop(text, (at := _inner(text, draw))), at)),
     ],
@@ -186,8 +176,6 @@ FAULTS: dict[FindingKind, Sequence[Plant]] = {
         _titled("law_2019_final.docx"),
         _titled("附件"),
         _titled("第一章 总则"),
-        _titled("无关事项处理办法"),
-        lambda file, other, draw: _titled(other.title)(file, other, draw),
         lambda file, other, draw: _titled(f"{file.title}(2019-07-01)")(file, other, draw),
         _titled("20190701"),
     ],
