@@ -105,11 +105,7 @@ def ask(
         raise UsageError("--as-of is the day of laws: add --law.")
     workspace = open_workspace()
     text, file = question_or_file(question, file)
-    from rag_assets.desk import DeskClient
-
-    desk = DeskClient.find(workspace) if file is None and not is_law else None
-    if desk is None:
-        read_models_ahead(workspace)
+    read_models_ahead(workspace)
     mode: Literal["single", "agent"] = "single" if is_single else "agent"
     if is_law:
         if file is not None:
@@ -126,11 +122,6 @@ def ask(
         from rag_assets.evidence import read_question
 
         outcome = answer_file(workspace, read_question(file))
-    elif desk is not None:
-        outcome = desk.ask(
-            _tell, question=text, doc_id=doc_id, namespaces=names, filters=filters, mode=mode,
-            policy=policy,
-        )  # fmt: skip
     else:
         from rag_assets.answering import ask_papers
 
@@ -282,11 +273,7 @@ def query(
     """Make the pack and print it; the next run makes a materialization of it."""
     workspace = open_workspace()
     text, file = question_or_file(question, file)
-    from rag_assets.desk import DeskClient
-
-    desk = DeskClient.find(workspace) if file is None else None
-    if desk is None:
-        read_models_ahead(workspace)
+    read_models_ahead(workspace)
     from rag_assets.evidence import Question, ask, note_pack, pack_to_json, read_question
 
     for name in names:
@@ -318,11 +305,7 @@ def query(
             all_versions=all_versions,
         )
     )
-    if desk is not None and isinstance(asked, Question):
-        fields = asked.model_dump(include=set(DeskClient.OF_PACKS))
-        outcome = desk.query(_tell, html=page, **fields)
-    else:
-        outcome = ask(workspace, asked, html=page, today=date.today(), notify=_tell)
+    outcome = ask(workspace, asked, html=page, today=date.today(), notify=_tell)
     for sentence in outcome.told:
         click.echo(f"warning: {' '.join(sentence.split())}", err=True)
     if as_json:
@@ -453,7 +436,7 @@ def _is_draft(file: Path) -> bool:
 
 @click.command(
     help="Open the desk: one web page for reading, checking, editing and asking. Serves until "
-    "Ctrl-C; `rag query` and `rag ask` use its warm models while it does."
+    "Ctrl-C."
 )
 @click.option(
     "--port", "-p", type=click.IntRange(0, 65535), default=8765, show_default=True,
@@ -469,35 +452,18 @@ def _is_draft(file: Path) -> bool:
     help="Also answer when called so, behind another server; may be repeated.",
 )  # fmt: skip
 @click.option("--person", help="Who sits here, for journals; else the name of this account.")
-@click.option(
-    "--address", "shows_address", is_flag=True,
-    help="Print the address of the desk that serves, and start none.",
-)  # fmt: skip
-def desk(
-    port: int, host: str, further: tuple[str, ...], person: str | None, shows_address: bool
-) -> None:
-    """Serve the desk, or say where it serves."""
-    from rag_assets.workspace.desk_address import noted_desk
-
-    workspace = open_workspace()
-    if shows_address:
-        noted = noted_desk(workspace)
-        line = noted.connect() if noted is not None else None
-        if noted is None or line is None:
-            raise UsageError("no desk serves this workspace. `rag desk` starts one.")
-        line.close()
-        click.echo(noted.opened_at())
-        return
+def desk(port: int, host: str, further: tuple[str, ...], person: str | None) -> None:
+    """Serve the desk."""
     from rag_assets.desk import serve_desk
 
     serve_desk(
-        workspace,
+        open_workspace(),
         host=host,
         port=port,
         further_hosts=further,
         person=person or getpass.getuser(),
         now=datetime.now,
-        begin=lambda address: click.echo(f"{address.opened_at()}\nCtrl-C ends the desk."),
+        begin=lambda address: click.echo(f"{address}\nCtrl-C ends the desk."),
     )
 
 

@@ -60,7 +60,7 @@ class Opened:
     gate: Gate
 
     def go(self, path: str) -> None:
-        self.page.goto(f"{self.served.address.url}{path}")
+        self.page.goto(f"{self.served.url}{path}")
 
     def wait(self) -> None:
         for job in self.served.desk.jobs.running():
@@ -229,13 +229,13 @@ def second_window(opened: Opened, **options: Any) -> Iterator[Page]:
     assert browser is not None
     context = browser.new_context(**options)
     other = context.new_page()
-    other.goto(opened.served.address.opened_at("/lab"))
+    other.goto(opened.served.opened_at("/lab"))
     yield other
     context.close()
 
 
 def test_reading_and_reporting_need_no_script(filled: Opened) -> None:
-    base = filled.served.address.url
+    base = filled.served.url
     with second_window(filled, java_script_enabled=False) as page:
         page.goto(f"{base}/lab/runs/m1")
         expect(
@@ -261,7 +261,7 @@ def test_of_two_windows_on_one_item_the_second_is_told(filled: Opened) -> None:
     first = filled.page
     filled.go(path)
     with second_window(filled) as second:
-        second.goto(f"{filled.served.address.url}{path}")
+        second.goto(f"{filled.served.url}{path}")
         for window, text in ((first, "Of the first."), (second, "Of the second.")):
             window.keyboard.press("e")
             window.get_by_label("Text", exact=True).fill(text)
