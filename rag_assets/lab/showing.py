@@ -13,7 +13,7 @@ from rag_assets.lab.engine import run_recipes
 from rag_assets.lab.experience import CITATION, list_items
 from rag_assets.lab.laboratory import Laboratory
 from rag_assets.lab.prompts import RunOutcome, job_from_json, prompt_hashes
-from rag_assets.lab.queue import attempt_of, is_worked_on, read_beat, trace_file
+from rag_assets.lab.queue import attempt_of, is_worked_on, trace_file
 from rag_assets.lab.recipes import (
     OWN_WORDS,
     ProposedRecipe,
@@ -142,25 +142,14 @@ _NOT_OVER = frozenset({"queued", "running"})
 
 
 @dataclass(frozen=True, slots=True)
-class Worker:
-    """The process that works on the queue: its last sign of life, ISO 8601, and its run."""
-
-    pid: int
-    run: str
-    at: str
-
-
-@dataclass(frozen=True, slots=True)
 class QueueState:
-    """All runs, the oldest first, and who works on them.
+    """All runs, the oldest first.
 
     Args:
-        worker: None where nobody works: runs that are `running` then have died.
-        is_worked_on: whether a process works, even before its first sign of life.
+        is_worked_on: whether a process works on them: else those that are `running` have died.
     """
 
     runs: tuple[Run, ...]
-    worker: Worker | None
     is_worked_on: bool
 
 
@@ -237,11 +226,9 @@ class Following:
 def read_queue(lab: Laboratory) -> QueueState:
     """Return all runs with who works on them; experiments of before are among the runs."""
     is_at_work = is_worked_on(lab.workspace)
-    beat = read_beat(lab.workspace) if is_at_work else None
     with lab.store.reading() as reading:
         runs = tuple(run for run, _ in list_runs(reading))
-    worker = Worker(beat["pid"], beat["run"], beat["at"]) if beat is not None else None
-    return QueueState(runs, worker, is_at_work)
+    return QueueState(runs, is_at_work)
 
 
 def view_run(lab: Laboratory, run_id: str) -> RunView:

@@ -169,12 +169,12 @@ def pages_of(opened: Opened) -> list[str]:
         for kind in ("asked", "called")
     )
     return [
-        "/lab", "/lab/runs", "/lab/runs/new", "/lab/runs/m1", "/lab/runs/m1/card",
+        "/lab", "/lab/runs", "/lab/runs/new", "/lab/runs/m1",
         "/lab/runs/m1/feedback", f"/lab/runs/{made}", f"/lab/runs/{made}/trace",
         f"/lab/runs/{made}/trace/{asked}", f"/lab/runs/{made}/trace/{called}",
         f"/lab/runs/{made}/report", f"/lab/runs/{made}/replay",
         f"/lab/passages/{printed}?run={made}",
-        "/lab/history", "/lab/history/import", "/lab/experience", "/lab/experience/log",
+        "/lab/history", "/lab/experience", "/lab/experience/log",
         "/lab/experience/new", f"/lab/experience/mem:{note.id}", "/lab/settings",
         "/lab/settings/presets", "/lab/settings/experience", "/lab/settings/comparison",
         "/lab/settings/recipes", "/lab/settings/language",
