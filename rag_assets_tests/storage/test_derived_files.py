@@ -43,8 +43,6 @@ LIBRARIES = {"pymupdf"}
 OWNERS = {
     "a person's outputs": {
         "answering/saved.py:_noted",
-        "answering/saved.py:_state",
-        "answering/saved.py:answer_records",
         "answering/storing.py:_differences",
         "answering/storing.py:replay_stored",
         "answering/storing.py:store_answer",

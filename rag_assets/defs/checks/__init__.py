@@ -9,8 +9,6 @@ from rag_assets.defs.checks.namespace import (
 from rag_assets.defs.checks.workspace import (
     build_evaluation_checks,
     build_workspace_checks,
-    check_answers,
-    check_currency,
     check_packs,
     make_first_checks,
 )
