@@ -11,7 +11,6 @@ from rag_assets.cli.options import (
     DONE,
     FAILED,
     OutputPath,
-    default_output,
     json_option,
     namespace_option,
     open_namespaces,
@@ -19,7 +18,6 @@ from rag_assets.cli.options import (
     open_workspace,
     print_json,
     say,
-    write_output,
 )
 from rag_assets.cli.progress import shown_progress
 from rag_assets.model import count_of
@@ -296,33 +294,21 @@ _password = click.option("--password", help="Of a protected file.")
 
 @click.command(
     help="Show how FILE would be parsed and cut: chunks with place, span, section, size. --blocks "
-    "lists the blocks as they were parsed; --page N draws those of a page of a PDF, with order, "
-    "kind and level. Without FILE: list what can be read, by which parser and version, parsers of "
-    "your own (entry points) included. Stores nothing."
+    "lists the blocks as they were parsed. Without FILE: list what can be read, by which parser "
+    "and version, parsers of your own (entry points) included. Stores nothing."
 )
 @_file
 @_namespace
 @_password
-@click.option(
-    "--html", "page", type=OutputPath(), metavar="OUT",
-    help="Write the preview as a page to OUT instead of printing it.",
-)  # fmt: skip
 @click.option("--whole", is_flag=True, help="Print chunks whole instead of their beginning.")
 @click.option("--blocks", is_flag=True, help="List the parsed blocks instead of chunks.")
-@click.option("--page", "number", type=click.IntRange(1), metavar="N", help="Draw page N, from 1.")
-@click.option(
-    "-o", "--output", type=OutputPath(), metavar="OUT",
-    help="The PNG of --page; by default the file's name with the page's number.",
-)  # fmt: skip
-@click.option("--dpi", type=click.IntRange(30, 600), default=110, show_default=True,
-              help="Dots per inch of --page.")  # fmt: skip
 @json_option
 def preview(
-    file: Path | None, name: str | None, password: str | None, page: Path | None, whole: bool,
-    blocks: bool, number: int | None, output: Path | None, dpi: int, as_json: bool,
+    file: Path | None, name: str | None, password: str | None, whole: bool, blocks: bool,
+    as_json: bool,
 ) -> None:  # fmt: skip
-    """Print or write the preview."""
-    from rag_assets.knowledge.previewing import PreviewSource, render_html, render_lines
+    """Print the preview."""
+    from rag_assets.knowledge.previewing import PreviewSource, render_lines
 
     if file is None:
         from rag_assets.parsing import describe_parsers
@@ -337,11 +323,6 @@ def preview(
         return
     settings = open_namespaces((name,))[0].settings if name else shipped_settings()
     source = PreviewSource(file, password=password)
-    if number is not None:
-        target = output or default_output(f"{file.stem}-page-{number}.png")
-        write_output(target, source.draw(number, dpi, settings))
-        click.echo(f"{target}")
-        return
     if blocks:
         document = source.parse(settings)
         for order, block in enumerate(document.blocks):
@@ -351,9 +332,6 @@ def preview(
             click.echo(f"{order:>5} {place}{block.kind}{level}: {text}")
         return
     found = source.chunk(settings=settings)
-    if page is not None:
-        write_output(page, render_html(found, settings.chunk.max_tokens).encode())
-        click.echo(f"{count_of(len(found.chunks), 'chunk')} in {page}")
     if as_json:
         print_json(
             {
@@ -363,7 +341,7 @@ def preview(
                 **({"articles": found.articles} if found.articles else {}),
             }
         )
-    elif page is None:
+    else:
         for line in render_lines(found, whole=whole):
             click.echo(line)
 

@@ -87,11 +87,6 @@ class OutputPath(click.Path):
         return path
 
 
-def default_output(name: str) -> Path:
-    """Return a file in the current folder, where the user has named none."""
-    return OutputPath().convert(name, None, click.get_current_context())
-
-
 def write_output(target: Path, data: bytes) -> None:
     """Write a file that the user named, whole or not at all; a pipe or terminal as it is.
 

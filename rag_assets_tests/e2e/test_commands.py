@@ -231,26 +231,9 @@ def test_a_file_is_previewed_and_nothing_is_stored(
     assert preview["report"]["status"] == "ok"
     assert preview["chunks"]
     assert "tokens" in rag("preview", str(source), "--whole").stdout
-    assert rag("preview", str(source), "--html", "page.html").exit_code == 0
-    assert preview["chunks"][0]["kind"] in Path("page.html").read_text(encoding="utf-8")
     listed = rag("preview", str(source), "--blocks")
     assert "heading 1: " in listed.stdout
-    assert [path.name for path in tmp_path.iterdir()] == ["page.html"]
-
-
-def test_a_page_is_drawn_with_its_blocks(rag: Rag, tmp_path: Path) -> None:
-    import pymupdf
-
-    with pymupdf.open() as document:
-        document.new_page().insert_text((72, 72), "Planted roofs cool rooms.")
-        document.save(tmp_path / "roofs.pdf")
-    target = tmp_path / "page.png"
-    ran = rag("preview", str(tmp_path / "roofs.pdf"), "--page", "1", "-o", str(target))
-    assert ran.exit_code == 0, ran.output
-    assert target.read_bytes().startswith(b"\x89PNG")
-    beyond = rag("preview", str(tmp_path / "roofs.pdf"), "--page", "9")
-    assert beyond.exit_code == 3
-    assert "has 1 page;" in beyond.output
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_what_was_built_is_exported_as_folders(library: Path, rag: Rag, tmp_path: Path) -> None:

@@ -5,11 +5,8 @@ import pytest
 
 from rag_assets import ContextBuilder, KnowledgeSource
 from rag_assets.knowledge import InjectConfig, KnowledgeChunk
-from rag_assets.knowledge.previewing import PreviewSource, render_html, render_lines
+from rag_assets.knowledge.previewing import PreviewSource, render_lines
 from rag_assets.model import ConfigurationError, ParseFailure, UsageError
-from rag_assets.parsing import WorkerProcess
-from rag_assets.workspace import shipped_settings
-from rag_assets_tests.parsing.made_up_pdfs import make_pdf, paragraph
 
 TEXT = "# Roofs\n\nPlanted roofs cool the rooms below. They hold\n\n## Costs\n\n<b>Dear</b>.\n"
 
@@ -66,56 +63,9 @@ def test_a_source_that_cannot_be_read_says_why() -> None:
     assert caught.value.reason_code == "empty_file"
 
 
-def test_the_page_shows_every_chunk_and_runs_nothing_of_the_document() -> None:
-    preview = PreviewSource("roofs.md", TEXT).chunk()
-    page = render_html(preview, shipped_settings().chunk.max_tokens)
-    assert page.count("class='chunk ") == len(preview.chunks)
-    assert "<b>Dear</b>" not in page
-    assert "&lt;b&gt;Dear&lt;/b&gt;" in page
-    assert "://" not in page
-
-
 def test_the_lines_show_place_size_and_section() -> None:
     preview = PreviewSource("roofs.md", TEXT).chunk()
     lines = list(render_lines(preview))
     first = preview.chunks[0]
     assert any(f"{first.char_start}–{first.char_end}" in line for line in lines)
     assert "  Roofs" in lines
-
-
-@pytest.mark.parametrize(
-    ("harm", "limits", "reason"),
-    [
-        ("wait", {"seconds_per_document": 3.0}, "time_limit"),
-        ("fill", {"megabytes_of_memory": 600}, "memory_limit"),
-    ],
-)
-def test_a_page_that_harms_is_drawn_in_a_process_with_limits(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    harm: str,
-    limits: dict[str, float],
-    reason: str,
-) -> None:
-    (tmp_path / "roofs.pdf").write_bytes(make_pdf([paragraph("Roofs are cool.")]))
-    call = WorkerProcess.call
-    monkeypatch.setattr(
-        WorkerProcess,
-        "call",
-        lambda self, _, given: call(self, f"rag_assets_tests.evidence.test_page:{harm}", given),
-    )
-    settings = shipped_settings()
-    settings = settings.model_copy(update={"parse": settings.parse.model_copy(update=limits)})
-    with pytest.raises(ParseFailure, match="Page 1") as failed:
-        PreviewSource(tmp_path / "roofs.pdf").draw(1, settings=settings)
-    assert failed.value.reason_code == reason
-
-
-def test_a_page_is_drawn_with_its_blocks(tmp_path: Path) -> None:
-    (tmp_path / "roofs.pdf").write_bytes(make_pdf([paragraph("Roofs are cool.")]))
-    source = PreviewSource(tmp_path / "roofs.pdf")
-    assert source.draw(1, dpi=50).startswith(b"\x89PNG")
-    with pytest.raises(UsageError, match="has 1 page; --page 2 is not there"):
-        source.draw(2)
-    with pytest.raises(UsageError, match="only pages of a PDF can be drawn"):
-        PreviewSource("roofs.md", TEXT).draw(1)

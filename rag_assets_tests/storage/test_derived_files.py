@@ -85,7 +85,6 @@ OWNERS = {
         "knowledge/adding.py",
         "parsing/mineru.py",
         "parsing/mineru_service.py",
-        "parsing/pdf/printed.py:draw_in_worker",
         "parsing/worker.py:_read_bytes",
         "running/examining.py",
     },

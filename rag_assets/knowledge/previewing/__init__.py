@@ -3,6 +3,5 @@
 from rag_assets.knowledge.previewing.source import (
     ChunkPreview,
     PreviewSource,
-    render_html,
     render_lines,
 )

@@ -1,12 +1,10 @@
 """One source and its stateless preview (spec 001)."""
 
-import base64
 import statistics
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
-from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -24,16 +22,12 @@ from rag_assets.model import (
     ParseReport,
     UsageError,
     count_of,
-    drop_controls,
     hash_bytes,
     show_figures,
 )
 from rag_assets.model.settings import ChunkSettings
 from rag_assets.parsing import (
     ParseJob,
-    WorkerDiedError,
-    WorkerProcess,
-    WorkerTimeoutError,
     parse_files,
     read_parsed,
 )
@@ -90,7 +84,7 @@ class PreviewSource:
         """
         chosen = settings or shipped_settings()
         chunking = _chunk_settings(chosen.chunk, chunk_config)
-        with self._parsed(chosen) as (_, parsed):
+        with self._parsed(chosen) as parsed:
             document, report = read_parsed(parsed)
         parents, chunks = chunk_document(document, chunking, joint_tokenizer(chosen.embed))
         articles = _articles(document.text, chunks) if chunking.mode == "law" else ()
@@ -103,61 +97,12 @@ class PreviewSource:
             ParseFailure: the source cannot be read.
             UsageError: there is no such file.
         """
-        with self._parsed(settings or shipped_settings()) as (_, parsed):
+        with self._parsed(settings or shipped_settings()) as parsed:
             return read_parsed(parsed)[0]
 
-    def draw(self, page: int, dpi: int = 110, settings: Settings | None = None) -> bytes:
-        """Return a page of a PDF with the blocks that were found drawn on it, as PNG.
-
-        It is drawn in a worker under the limits of a build: a page is a program of its author.
-
-        Args:
-            page: number, from 1.
-            dpi: dots per inch of the picture.
-            settings: of a namespace; without it the shipped ones.
-
-        Raises:
-            ParseFailure: the source cannot be read, or the page cannot be drawn.
-            UsageError: there is no such file, or it has no such page.
-        """
-        chosen = (settings or shipped_settings()).parse
-        with self._parsed(settings or shipped_settings()) as (path, parsed):
-            document = read_parsed(parsed)[0]
-            count = len(document.pages)
-            if document.media_type != "application/pdf":
-                raise UsageError(
-                    f"{self.source_uri} is {document.media_type}; only pages of a PDF can be "
-                    "drawn. Leave --page out to list its blocks."
-                )
-            if page > count:
-                raise UsageError(
-                    f"{self.source_uri} has {count_of(count, 'page')}; --page {page} is not there."
-                )
-            with closing(WorkerProcess(chosen)) as worker:
-                arguments = {"path": str(path), "parsed": str(parsed), "page": page, "dpi": dpi,
-                             "password": self.password}  # fmt: skip
-                try:
-                    drawn = worker.call("rag_assets.parsing.pdf.printed:draw_in_worker", arguments)
-                except WorkerTimeoutError as error:
-                    raise ParseFailure(
-                        "time_limit",
-                        f"Page {page} takes longer to draw than {chosen.seconds_per_document:g} s "
-                        "(parse.seconds_per_document).",
-                    ) from error
-                except WorkerDiedError as error:
-                    raise ParseFailure(
-                        "memory_limit",
-                        f"Page {page} needs more memory to be drawn than "
-                        f"{chosen.megabytes_of_memory} MB (parse.megabytes_of_memory), or is "
-                        "damaged.",
-                    ) from error
-        if "trouble" in drawn:
-            raise ParseFailure("damaged_file", drawn["trouble"])
-        return base64.b64decode(drawn["png"])
-
     @contextmanager
-    def _parsed(self, settings: Settings) -> Iterator[tuple[Path, Path]]:
-        """Yield the file that was parsed, and its parse, which is then removed."""
+    def _parsed(self, settings: Settings) -> Iterator[Path]:
+        """Yield the parse, which is then removed."""
         given = Path(self.source_uri)
         with tempfile.TemporaryDirectory(prefix="rag-preview-") as folder:
             path, data = given, self._read(given)
@@ -179,7 +124,7 @@ class PreviewSource:
                 raise ParseFailure(
                     report.reason_code or "parser_crashed", f"{given.name}: {report.message}"
                 )
-            yield path, job.folder / str(report.parsed_file)
+            yield job.folder / str(report.parsed_file)
 
     def _read(self, path: Path) -> bytes:
         if self.content is not None:
@@ -271,67 +216,3 @@ def _beginning(text: str) -> str:
     if len(text) <= _SHOWN_CHARACTERS:
         return text
     return text[:_SHOWN_CHARACTERS].rstrip() + " …"
-
-
-_STYLE = """
-body { font: 15px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem;
-       color: #1c2024; background: #fcfcfd; }
-h1 { font-size: 1.4rem; margin-bottom: .2rem; }
-.summary, .place, .path { color: #60646c; font-size: .85rem; }
-.chunk { border: 1px solid #d9d9e0; border-left: .4rem solid #8da4ef; border-radius: .4rem;
-         padding: .6rem .9rem; margin: .8rem 0; background: #fff; }
-.chunk.table, .chunk.row { border-left-color: #65ba74; }
-.chunk.reference, .chunk.footnote, .chunk.front { border-left-color: #b9bbc6; }
-.chunk.code, .chunk.formula { border-left-color: #d19dff; }
-.chunk.figure { border-left-color: #e2a336; }
-.chunk.qa { border-left-color: #ee8ea4; }
-.text { white-space: pre-wrap; overflow-wrap: anywhere; margin: .4rem 0 0; }
-.context { color: #80838d; font-size: .85rem; margin: .3rem 0 0; white-space: pre-wrap; }
-.bar { height: .3rem; background: #e8e8ec; border-radius: .2rem; margin-top: .5rem; }
-.bar > i { display: block; height: 100%; background: #8da4ef; border-radius: .2rem; }
-.cut { color: #ce2c31; }
-"""
-
-
-def render_html(preview: ChunkPreview, most_tokens: int) -> str:
-    """Return a page with every chunk: place, section, what the model is told, text, size.
-
-    Args:
-        most_tokens: what a full bar stands for, normally `chunk.max_tokens`.
-    """
-    document = preview.document
-    summary = (
-        f"{len(document.text)} characters · {len(document.pages)} pages · "
-        f"{len(document.sections)} sections · {len(preview.parents)} parents · "
-        f"{len(preview.chunks)} chunks"
-    )
-    articles = preview.articles or [()] * len(preview.chunks)
-    body = "\n".join(
-        _card(chunk, held, most_tokens)
-        for chunk, held in zip(preview.chunks, articles, strict=True)
-    )
-    warnings = "".join(f"<p class=cut>{escape(warning)}</p>" for warning in document.warnings)
-    return drop_controls(
-        f"<!doctype html><html lang='{escape(document.language or 'en')}'><meta charset=utf-8>"
-        f"<meta name=viewport content='width=device-width'><title>{escape(preview.name)}</title>"
-        f"<style>{_STYLE}</style><h1>{escape(document.title or preview.name)}</h1>"
-        f"<p class=summary>{escape(preview.name)} · {summary}</p>{warnings}\n{body}\n</html>\n"
-    )
-
-
-def _card(chunk: Chunk, articles: Sequence[str], most_tokens: int) -> str:
-    return "".join(_lines_of(chunk, articles, most_tokens))
-
-
-def _lines_of(chunk: Chunk, articles: Sequence[str], most_tokens: int) -> Iterator[str]:
-    share = min(100, round(100 * chunk.token_count / most_tokens))
-    yield f"<div class='chunk {escape(chunk.kind)}' id=chunk-{chunk.order}>"
-    yield f"<div class=place>{escape(describe_place(chunk))}</div>"
-    if chunk.section_path:
-        yield f"<div class=path>{escape(' › '.join(chunk.section_path))}</div>"
-    if articles:
-        yield f"<div class=path>{escape(describe_articles(articles))}</div>"
-    if chunk.context:
-        yield f"<div class=context>told before it: {escape(chunk.context)}</div>"
-    yield f"<div class=text>{escape(show_figures(chunk.text))}</div>"
-    yield f"<div class=bar><i style='width:{share}%'></i></div></div>"
