@@ -16,6 +16,8 @@ from rag_assets.evidence import Question, chat_model_of, make_pack, pack_to_json
 from rag_assets.evidence.locating import locate
 from rag_assets.model import UsageError
 from rag_assets.retrieval import FoundLaw, Hit, OpenedLibrary, Retriever, SearchFilters, explain_hit
+from rag_assets.tracing import chain_to_json
+from rag_assets.tracing import trace as trace_down
 
 Namespaces = Annotated[
     Sequence[str], Field(description="Names of namespaces; empty for all that are published.")
@@ -161,6 +163,20 @@ def evidence_pack(
         all_versions=all_versions,
     )
     return pack_to_json(make_pack(library, asked))
+
+
+def trace(
+    library: OpenedLibrary,
+    citation: Annotated[
+        str,
+        Field(
+            description="kb:<namespace>__chunk-…, or <namespace>::<chunk_id>, of a hit; or a "
+            "stored verdict or item such as chapter_citations_v001#3."
+        ),
+    ],
+) -> dict[str, Any]:
+    """Lead from a citation to passage, parent, parse and file, with the hash of each."""
+    return {"chains": [chain_to_json(chain) for chain in trace_down(library.workspace, citation)]}
 
 
 def _passage(rank: int, hit: Hit) -> FoundPassage:
