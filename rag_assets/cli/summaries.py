@@ -85,11 +85,11 @@ def summarise_law_answer(answer: "LawAnswer") -> str:
     lines = [words.as_of.format(day=answer.as_of), ""]
     lines += [line for notice in answer.notices for line in (*_wrapped(notice, ""), "")]
     if answer.levels:
-        levels = ", ".join(words.levels[level] for level in answer.levels)
+        levels = ", ".join(words.levels[level or "unknown"] for level in answer.levels)
         lines += [*_wrapped(f"{words.applicable}: {levels}", _INDENT), ""]
     lines += _law_points(answer, words)
     for level in answer.levels:
-        lines += [f"== {words.levels[level]}", ""]
+        lines += [f"== {words.levels[level or 'unknown']}", ""]
         for source in (one for one in answer.cited if one.level == level):
             text = answer.trace.passages[source.alias].text.strip()
             lines += [text, source.citation, words.standing(source, answer.as_of), ""]

@@ -13,7 +13,7 @@ from rag_assets.lab.engine import run_recipes
 from rag_assets.lab.experience import CITATION, list_items
 from rag_assets.lab.laboratory import Laboratory
 from rag_assets.lab.prompts import RunOutcome, job_from_json, prompt_hashes
-from rag_assets.lab.queue import attempt_of, is_worked_on, trace_file
+from rag_assets.lab.queue import is_worked_on, trace_file
 from rag_assets.lab.recipes import (
     OWN_WORDS,
     ProposedRecipe,
@@ -205,24 +205,6 @@ class RunView:
         return next(shown, "")
 
 
-@dataclass(frozen=True, slots=True)
-class Following:
-    """What happened in a run since an event.
-
-    Args:
-        run: as it stands now.
-        attempt: which of its attempts the events are of: another one begins at 1 again.
-        last_seq: the number of the last event that there is.
-        is_over: whether nothing more will come.
-    """
-
-    run: Run
-    attempt: int
-    events: tuple[Mapping[str, Any], ...]
-    last_seq: int
-    is_over: bool
-
-
 def read_queue(lab: Laboratory) -> QueueState:
     """Return all runs with who works on them; experiments of before are among the runs."""
     is_at_work = is_worked_on(lab.workspace)
@@ -251,8 +233,11 @@ def view_run(lab: Laboratory, run_id: str) -> RunView:
         return RunView(run, version, (), str(error))
 
 
-def events_after(lab: Laboratory, run_id: str, seq: int = 0) -> Following:
-    """Return what happened in a run since the event of number `seq`; all of it with 0.
+def events_after(
+    lab: Laboratory, run_id: str, seq: int = 0
+) -> tuple[tuple[Mapping[str, Any], ...], bool]:
+    """Return what happened in a run since the event of number `seq`, all of it with 0; and whether
+    nothing more will come.
 
     Raises:
         UsageError: there is no such run.
@@ -265,7 +250,7 @@ def events_after(lab: Laboratory, run_id: str, seq: int = 0) -> Following:
     # A line that is being written is not looked at before it ends.
     events = tuple(parse_trace(text[: text.rfind("\n") + 1], str(path)))
     new = tuple(event for event in events if event["seq"] > seq)
-    return Following(run, attempt_of(run), new, len(events), run.state not in _NOT_OVER)
+    return new, run.state not in _NOT_OVER
 
 
 _NOT_ENDED = {"queued": "It waits in the queue.", "running": "It is being worked on."}

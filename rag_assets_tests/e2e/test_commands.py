@@ -12,9 +12,9 @@ from click.testing import Result
 from jsonschema import Draft202012Validator
 
 from rag_assets.cli.main import COMMANDS
-from rag_assets.evidence import pack_schema
 from rag_assets.running import open_instance
 from rag_assets.workspace import Workspace, create_workspace, set_metadata, stale_environment
+from rag_assets_tests.docs.pack_schema import pack_schema
 from rag_assets_tests.e2e.workspaces import (
     NOTES,
     SETTINGS,

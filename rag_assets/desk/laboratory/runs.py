@@ -293,15 +293,17 @@ async def _steps(
     seq = after
     while True:
         try:
-            found = await anyio.to_thread.run_sync(events_after, open_lab.lab, run_id, seq)
+            events, is_over = await anyio.to_thread.run_sync(
+                events_after, open_lab.lab, run_id, seq
+            )
         except RagError:
             # The page itself says what is wrong with the trace.
             break
-        for event in found.events:
+        for event in events:
             text = bytes(page(request, "lab/step.html", event=event).body).decode()
             yield ServerSentEvent(text, event="item", id=str(event["seq"]))
             seq = int(event["seq"])
-        if found.is_over:
+        if is_over:
             break
         await anyio.sleep(_POLL_SECONDS)
     yield ServerSentEvent(f"/lab/runs/{run_id}", event="end")
