@@ -1,6 +1,5 @@
 """`rag query`, `ask`, `desk`, `replay`, `export-used-sources`, `mcp`: questions to a library."""
 
-import dataclasses
 import getpass
 import json
 import time
@@ -11,8 +10,6 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from rag_assets.cli.options import (
-    DONE,
-    FAILED,
     as_of_option,
     json_option,
     open_workspace,
@@ -22,6 +19,7 @@ from rag_assets.cli.options import (
 )
 from rag_assets.cli.summaries import (
     full_option,
+    print_replay,
     summarise_answer,
     summarise_law_answer,
     summarise_pack,
@@ -30,7 +28,7 @@ from rag_assets.model import UsageError, count_of
 
 if TYPE_CHECKING:
     from rag_assets.answering import AnswerOutcome, PolicyChoice
-    from rag_assets.evidence import EvidencePack, Mode, Replay, SavedQuestion
+    from rag_assets.evidence import EvidencePack, Mode, SavedQuestion
     from rag_assets.workspace import Workspace
 
 file_option = click.option(
@@ -40,6 +38,11 @@ file_option = click.option(
     help="Ask the question of this file (YAML with `question:`, or plain text); the name of a file "
     "in place of QUESTION does the same.",
 )
+
+_namespace_option = click.option(
+    "--namespace", "-n", "names", multiple=True, metavar="NAME",
+    help="Search only this namespace; may be repeated.",
+)  # fmt: skip
 
 
 @click.command(
@@ -52,14 +55,7 @@ file_option = click.option(
 )
 @click.argument("question", required=False)
 @file_option
-@click.option(
-    "--namespace",
-    "-n",
-    "names",
-    multiple=True,
-    metavar="NAME",
-    help="Search only this namespace; may be repeated.",
-)
+@_namespace_option
 @click.option("--doc", "doc_id", metavar="DOC_UID", help="The one paper that is meant.")
 @click.option(
     "--filter",
@@ -210,14 +206,7 @@ def _tell(sentence: str) -> None:
 )
 @click.argument("question", required=False)
 @file_option
-@click.option(
-    "--namespace",
-    "-n",
-    "names",
-    multiple=True,
-    metavar="NAME",
-    help="Search only this namespace; may be repeated.",
-)
+@_namespace_option
 @click.option("--top-k", type=click.IntRange(1, 1000), help="Items at most; else retrieve.top_k.")
 @click.option(
     "--filter",
@@ -350,27 +339,15 @@ _ANSWERS = ("answer_v", "law_answer_v")
 @json_option
 def replay(pack: Path, as_json: bool) -> None:
     """Print whether the pack is the same."""
-    found = _made_again(pack)
-    if as_json:
-        print_json({**dataclasses.asdict(found), "same": found.is_same})
-    elif found.is_same:
-        asked = ", ".join(found.publications)
-        click.echo(f"{found.pack}: the same, byte for byte, Markdown and JSON; made from {asked}.")
-    else:
-        click.echo(f"{found.pack}: not the same.")
-        for sentence in found.differences:
-            click.echo(f"  {sentence}")
-    click.get_current_context().exit(DONE if found.is_same else FAILED)
-
-
-def _made_again(path: Path) -> "Replay":
-    if path.name.startswith(_ANSWERS):
+    if pack.name.startswith(_ANSWERS):
         from rag_assets.answering import replay_stored
 
-        return replay_stored(path)
-    from rag_assets.evidence import replay as make_again
+        found = replay_stored(pack)
+    else:
+        from rag_assets.evidence import replay as make_again
 
-    return make_again(open_workspace(), path)
+        found = make_again(open_workspace(), pack)
+    print_replay(found, as_json)
 
 
 _FORMATS = ("markdown", "csl", "bibtex", "ris")

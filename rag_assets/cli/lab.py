@@ -1,6 +1,5 @@
 """`rag lab`: recipes are asked for, made and shown; experiments are reported and compared."""
 
-import dataclasses
 import time
 from collections.abc import Iterator
 from dataclasses import asdict
@@ -26,6 +25,7 @@ from rag_assets.cli.options import (
     who,
     write_output,
 )
+from rag_assets.cli.summaries import print_replay
 from rag_assets.model import UsageError, count_of
 
 if TYPE_CHECKING:
@@ -255,17 +255,7 @@ def lab_replay(run: str, as_json: bool) -> None:
     from rag_assets.lab.showing import replay_run
 
     lab = opened_laboratory()
-    found = replay_run(lab, run)
-    if as_json:
-        print_json({**dataclasses.asdict(found), "same": found.is_same})
-    elif found.is_same:
-        asked = ", ".join(found.publications) or "no publication"
-        click.echo(f"{found.pack}: the same, byte for byte; made from {asked}.")
-    else:
-        click.echo(f"{found.pack}: not the same.")
-        for sentence in found.differences:
-            click.echo(f"  {sentence}")
-    click.get_current_context().exit(DONE if found.is_same else FAILED)
+    print_replay(replay_run(lab, run), as_json)
 
 
 _with_option = click.option(

@@ -1,6 +1,6 @@
 """From settings to a scorer; the scorer `similarity`."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
@@ -186,11 +186,7 @@ class _Readable:
         return spans, texts + [passage.text] * self.is_readable(passage.text)
 
 
-class _Encode(Protocol):
-    def __call__(self, texts: list[str], /) -> Vectors: ...
-
-
-def encode_each(texts: Iterable[str], encode: _Encode) -> dict[str, Vectors]:
+def encode_each(texts: Iterable[str], encode: Callable[[list[str]], Vectors]) -> dict[str, Vectors]:
     """Return the vector of each text; equal texts are encoded once.
 
     Raises:
