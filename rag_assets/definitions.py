@@ -18,7 +18,6 @@ from rag_assets.defs.assets import (
     build_audit_assets,
     build_evaluation_sets_asset,
     build_lab_assets,
-    build_lab_checks,
     build_law_curation_asset,
     build_namespace_assets,
     build_parse_summary_assets,
@@ -194,7 +193,6 @@ def _build_laboratory(workspace: Workspace) -> dg.Definitions:
     )
     return dg.Definitions(
         assets=build_lab_assets(workspace, upstream),
-        asset_checks=build_lab_checks(workspace),
         sensors=build_lab_sensors(workspace, job.name),
         jobs=[job],
     )

@@ -7,18 +7,14 @@ from functools import cached_property
 from typing import Any
 
 from rag_assets.evidence.asking import Replay, first_difference
-from rag_assets.lab.chemistry import Carboxyl, find_carboxyl
 from rag_assets.lab.collecting import COLLECT_NAME, WHAT_IT_IS, collect_recipes
 from rag_assets.lab.engine import run_recipes
-from rag_assets.lab.experience import CITATION, list_items
 from rag_assets.lab.laboratory import Laboratory
 from rag_assets.lab.prompts import RunOutcome, job_from_json, prompt_hashes
 from rag_assets.lab.queue import is_worked_on, trace_file
 from rag_assets.lab.recipes import (
     OWN_WORDS,
-    ProposedRecipe,
     Quoted,
-    check_recipe,
     formula,
     render_recipe,
 )
@@ -381,61 +377,9 @@ def _cited(citations: Sequence[str], quotes: Mapping[str, Quoted]) -> str:
     return "".join(f" [{quotes[one].number}]" for one in citations if one in quotes)
 
 
-def broken_rules(lab: Laboratory) -> Iterator[str]:
-    """Yield a sentence for each recipe that breaks a rule: the system's, or one of its run's."""
-    for run, events in _made_runs(lab):
-        wanted = run.request.get("recipes_per_run", len(run.recipes))
-        if len(run.recipes) != wanted:
-            yield f"run {run.id} was to give {wanted} recipe(s) and gave {len(run.recipes)}."
-        # Rules that came later are no fault of a run.
-        rules = job_from_json(events[0]["job"]).rules if events else ()
-        # What was found of each molecule then, perhaps by a structure that nobody reads now.
-        known = {
-            (one["name"], one["smiles"]): Carboxyl(one["holds"], one["by"], one["why"])
-            for event in events or ()
-            for one in event.get("judged", ())
-        }
-        for recipe in run.recipes:
-            values = recipe.model_dump(exclude={"rank", "why_ranked", "dropped", "grounds"})
-            try:
-                check_recipe(
-                    ProposedRecipe.model_validate(values), rules,
-                    lambda *given: known.get(given) or find_carboxyl(*given),  # noqa: B023 - called here
-                )  # fmt: skip
-            except UsageError as error:
-                yield f"run {run.id}, recipe {recipe.rank}: {error}"
-
-
-def lost_citations(lab: Laboratory) -> Iterator[str]:
-    """Yield a sentence for each citation that its run was not shown, or that does not open."""
-    with lab.store.reading() as reading:
-        items = {f"{CITATION}{item.id}" for item in list_items(reading)}
-    for run, events in _made_runs(lab):
-        if events is None:
-            yield f"run {run.id}: its trace is gone or was changed: its citations cannot be shown."
-            continue
-        shown = sources_of(events)
-        for citation in dict.fromkeys(_citations(run)):
-            if citation not in shown:
-                yield f"run {run.id} cites {citation}, which it was not shown."
-            elif citation.startswith(CITATION) and citation not in items:
-                yield f"run {run.id} cites {citation}, which does not open."
-
-
 def _citations(run: Run) -> list[str]:
     cited = [c for recipe in run.recipes for ground in recipe.grounds for c in ground.citations]
     return cited + [c for recipe in run.recipes for one in recipe.dropped for c in one.citations]
-
-
-def _made_runs(lab: Laboratory) -> Iterator[tuple[Run, list[dict[str, Any]] | None]]:
-    """Yield the runs that are done, each with the events of its trace; None where it is gone."""
-    with lab.store.reading() as reading:
-        runs = [run for run, _ in list_runs(reading, "done") if run.kind != "imported"]
-    for run in runs:
-        try:
-            yield run, read_trace(trace_file(lab.workspace, run))
-        except DamagedFileError:
-            yield run, None
 
 
 def replay_run(lab: Laboratory, run_id: str) -> Replay:

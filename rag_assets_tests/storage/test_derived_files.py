@@ -142,7 +142,6 @@ OWNERS = {
     },
     "what a laboratory remembers, which nothing rebuilds": {
         "cli/lab.py:lab_show",
-        "desk/laboratory/runs.py:export_trace",
         "lab/queue.py",
         "lab/showing.py",
         "lab/store.py",

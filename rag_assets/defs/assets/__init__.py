@@ -13,7 +13,6 @@ from rag_assets.defs.assets.evaluations import (
 )
 from rag_assets.defs.assets.lab_runs import (
     build_lab_assets,
-    build_lab_checks,
     opened_lab,
     record_laboratory,
 )
