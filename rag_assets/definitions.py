@@ -16,7 +16,6 @@ from rag_assets.defs.assets import (
     EngineResource,
     build_audit_assets,
     build_lab_assets,
-    build_lab_checks,
     build_law_curation_asset,
     build_namespace_assets,
     build_parse_summary_assets,
@@ -174,7 +173,6 @@ def _build_laboratory(workspace: Workspace) -> dg.Definitions:
     )
     return dg.Definitions(
         assets=build_lab_assets(workspace, upstream),
-        asset_checks=build_lab_checks(workspace),
         sensors=build_lab_sensors(workspace, job.name),
         jobs=[job],
     )

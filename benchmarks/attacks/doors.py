@@ -2,7 +2,6 @@
 
 import hashlib
 import http.client
-import json
 import os
 import random
 import subprocess
@@ -11,6 +10,7 @@ import time
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
+from urllib.parse import urlencode
 
 import psutil
 
@@ -27,8 +27,7 @@ from rag_assets.desk.state import DrawnPages
 from rag_assets.evidence.pictures import WholePage
 from rag_assets.parsing import load_pymupdf
 from rag_assets.workspace import Workspace
-from rag_assets.workspace.desk_address import desk_token, note_desk
-from rag_assets_tests.desk.served import Served, serve_desk, stranger
+from rag_assets_tests.desk.served import Served, serve_desk
 from rag_assets_tests.shadows import imported_from, plant_shadows
 
 _QUESTION = "Which roof was cooler at noon?"
@@ -47,7 +46,6 @@ def doors(library: Library, chance: random.Random) -> Iterator[Attack]:
     """Yield every attack once in an order of chance."""
     made: list[tuple[str, str, Callable[[Library, Path], None]]] = [
         ("cookies", "no foreign one locks out, none is a token", _cookies),
-        ("a fake desk", "it receives neither token nor question", _fake_desk),
         ("a million words", "a sentence, and the desk goes on", _large),
         ("a hostile drawing", "that page is refused, the next is drawn", _drawing),
         *(
@@ -88,7 +86,7 @@ def _endless(statement: str, library: Library, folder: Path) -> None:
 def _asked(
     served: Served, method: str, path: str, headers: dict[str, str], body: str | None = None
 ) -> tuple[int, str | None]:
-    line = http.client.HTTPConnection(served.address.url.removeprefix("http://"), timeout=60)
+    line = http.client.HTTPConnection(served.url.removeprefix("http://"), timeout=60)
     try:
         line.request(method, path, body, headers)
         answer = line.getresponse()
@@ -101,10 +99,10 @@ def _asked(
 def _cookies(library: Library, folder: Path) -> None:
     workspace = Workspace.open(library.copy_to(folder))
     with serve_desk(workspace) as served, serve_desk(workspace) as other:
-        _, given = _asked(served, "GET", f"/open?token={served.address.token}", {})
+        _, given = _asked(served, "GET", f"/open?token={served.desk.door.token}", {})
         cookie = str(given).partition(";")[0]
         name, _, value = cookie.partition("=")
-        require(served.address.token not in cookie, "the cookie holds the token")
+        require(served.desk.door.token not in cookie, "the cookie holds the token")
         bearer = {"Authorization": f"Bearer {value}"}
         require(_asked(served, "GET", "/", bearer)[0] == 401, "the cookie is a token")
         require(_asked(other, "GET", "/", {"Cookie": cookie})[0] == 401, "it opens another desk")
@@ -112,20 +110,6 @@ def _cookies(library: Library, folder: Path) -> None:
             for both in (f"{wrong}; {cookie}", f"{cookie}; {wrong}"):
                 status, _ = _asked(served, "GET", "/", {"Cookie": both})
                 require(status == 200, f"locked out by {wrong[:20]!r}: {status}")
-
-
-def _fake_desk(library: Library, folder: Path) -> None:
-    root = library.copy_to(folder)
-    workspace = Workspace.open(root)
-    with stranger(lambda _: json.dumps({"version": "1", "json_file": "/etc/passwd"})) as fake:
-        address, received = fake
-        note_desk(workspace, address, 0)
-        for command in (("query", _QUESTION), ("ask", _QUESTION), ("desk", "--address")):
-            require_sentence(rag(root, *command))
-    secret = desk_token(workspace)
-    require(bool(received), "it was never looked for")
-    told = [each for each in received if secret in each or "roof" in each]
-    require(told == [], f"received {told[:1]}")
 
 
 def _large(library: Library, folder: Path) -> None:
@@ -143,12 +127,14 @@ def _large(library: Library, folder: Path) -> None:
     require_sentence(ran)
     require(ran.returncode == 3, f"ends with {ran.returncode}: {last_line(ran)}")
     with serve_desk(Workspace.open(root)) as served:
-        headers = {"Authorization": f"Bearer {served.address.token}",
-                   "Content-Type": "application/json"}  # fmt: skip
+        door = served.desk.door
+        headers = {"Cookie": f"{door.cookie}={door.session}", "X-Desk-Form": door.form_token,
+                   "Origin": served.url,
+                   "Content-Type": "application/x-www-form-urlencoded"}  # fmt: skip
         before = psutil.Process().memory_info().rss
         for asked in (words, "x" * _WORDS, "word " * 50_000):
-            body = json.dumps({"question": asked})
-            status, _ = _asked(served, "POST", "/api/query", headers, body)
+            body = urlencode({"question": asked})
+            status, _ = _asked(served, "POST", "/ask", headers, body)
             require(status in {400, 413}, f"answers {status}")
         more = psutil.Process().memory_info().rss - before
         require(more < _BYTES, f"takes {more} bytes")

@@ -3,11 +3,15 @@
 import json
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cache
+from typing import Any
 
 from rag_assets.answering.agents import CheckedStatement, Passage, Step, Trace, show_marks
 from rag_assets.answering.record import Answer, AnswerReader
 from rag_assets.answering.rules import QUOTES_NAME, Match
 from rag_assets.model import block_quote, code_span, escape_inline, escape_prose, is_chinese
+from rag_assets.workspace import configs_folder
+from rag_assets.workspace.bounded_yaml import read_yaml
 
 _ALIAS = re.compile(r"\[?(C\d+)\]?")
 _CHUNKS = re.compile(r"(?P<uid>.+?):\s*(?:chunk_)?(?P<first>\d+)(?:\s*[-–]\s*(?P<last>\d+))?")
@@ -53,57 +57,16 @@ def _ranges(numbers: Sequence[int]) -> Iterator[str]:
             begin = end = number
 
 
-Notice = tuple[tuple[str, str], dict[str, object]]
-"""A sentence in English and in Chinese, and the values that stand in it."""
+WORDS_FILE = "answer_words.yaml"
+Notice = tuple[str, dict[str, object]]
+"""The name of a sentence of `WORDS_FILE`, and the values that stand in it."""
 
-_NO_MODEL = (
-    (
-        "No language model wrote this. These are sentences of the sources, word for word, and no "
-        "written answer."
-    ),
-    "这不是语言模型撰写的。以下是来源中的原句，逐字引用，并非撰写的回答。",
-)
-_NOT_FOUND = (
-    (
-        "Not found after {count} search attempts: nothing in these sources seems to answer the "
-        "question."
-    ),
-    "经过{count}次检索仍未找到：这些来源中似乎没有内容能回答该问题。",
-)
-_NEAREST = (
-    "What follows are the nearest sentences; read them as leads.",
-    "以下只是最接近的原句，仅供参考。",
-)
-_NOTHING_KEPT = (
-    "No sentence of the answer is supported by what it cites, so that none is kept.",
-    "回答中没有一句话得到其所引段落的支持，因此均未保留。",
-)
-_ENDED = (
-    (
-        "The search was ended at its limit of {limit}; the answer is made from what was found "
-        "until then."
-    ),
-    "检索因达到上限（{limit}）而结束；回答仅依据此前找到的内容。",
-)
-_FELL_BACK = (
-    "The language model could not be used, and rules went on without it: {why}",
-    "语言模型无法使用，改由规则继续：{why}",
-)
-_UNREAD = (
-    (
-        "Nobody read the sentences against their passages: only those that are there word for word "
-        "are kept. `rag models add` brings a reader."
-    ),
-    "没有模型核对这些句子：只保留与原文逐字一致的句子。`rag models add` 可安装一个核对模型。",
-)
-_UNKNOWN_SOURCES = (
-    "The answer names sources that were not found: {names}.",
-    "回答列出了并未找到的来源：{names}。",
-)
-_SAME_MODEL = (
-    "The sentences were checked by the model that wrote them; `llm.roles.verify` names another.",
-    "核对这些句子的正是撰写它们的模型；可用 `llm.roles.verify` 指定另一个模型。",
-)
+
+@cache
+def answer_words() -> dict[str, Any]:
+    """Return the sentences and words of answers, in English and in Chinese."""
+    found: dict[str, Any] = read_yaml(configs_folder() / WORDS_FILE, WORDS_FILE)
+    return found
 
 
 def notices_of(
@@ -126,8 +89,8 @@ def notices_of(
 
 def say(question: str, notices: Iterable[Notice]) -> tuple[str, ...]:
     """Return notices in the language of a question."""
-    chinese = is_chinese(question)
-    return tuple(texts[chinese].format(**values) for texts, values in notices)
+    chinese, texts = is_chinese(question), answer_words()["notices"]
+    return tuple(texts[name][chinese].format(**values) for name, values in notices)
 
 
 def _notices(
@@ -141,36 +104,36 @@ def _notices(
     attempts = sum(step.action in {"search_abstracts", "search_by_section"} for step in trace.steps)
     is_struck = trace.answered_by != QUOTES_NAME and bool(trace.result["answer"].strip())
     if is_struck and (is_quoted or not statements):
-        yield _NOTHING_KEPT, {}
+        yield "nothing_kept", {}
     if is_quoted:
-        yield _NO_MODEL, {}
+        yield "no_model", {}
     is_empty = not statements and not is_struck
     if is_empty or (is_quoted and not match.is_good):
-        yield _NOT_FOUND, {"count": attempts}
+        yield "not_found", {"count": attempts}
         if statements:
-            yield _NEAREST, {}
+            yield "nearest", {}
     yield from run_notices(trace)
     if not is_quoted:
         unknown = unknown_sources(trace.result["sources"], trace.passages)
         if unknown:
-            yield _UNKNOWN_SOURCES, {"names": ", ".join(unknown)}
+            yield "unknown_sources", {"names": ", ".join(unknown)}
         yield from reader_notices(trace, reader)
 
 
 def run_notices(trace: Trace) -> Iterator[Notice]:
     """Yield what to say of how a run ended."""
     if trace.ended_by != "finish":
-        yield _ENDED, {"limit": trace.ended_by}
+        yield "ended", {"limit": trace.ended_by}
     for why in trace.notes:
-        yield _FELL_BACK, {"why": why}
+        yield "fell_back", {"why": why}
 
 
 def reader_notices(trace: Trace, reader: AnswerReader) -> Iterator[Notice]:
     """Yield what to say of who read the sentences that a model wrote."""
     if not reader.reads:
-        yield _UNREAD, {}
+        yield "unread", {}
     elif reader.name == str(trace.policy["name"]):
-        yield _SAME_MODEL, {}
+        yield "same_model", {}
 
 
 def render_answer(answer: Answer) -> str:

@@ -1,6 +1,5 @@
 """`rag query`, `ask`, `desk`, `replay`, `export-used-sources`, `mcp`: questions to a library."""
 
-import dataclasses
 import getpass
 import json
 import time
@@ -11,8 +10,6 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from rag_assets.cli.options import (
-    DONE,
-    FAILED,
     as_of_option,
     json_option,
     open_workspace,
@@ -22,6 +19,7 @@ from rag_assets.cli.options import (
 )
 from rag_assets.cli.summaries import (
     full_option,
+    print_replay,
     summarise_answer,
     summarise_law_answer,
     summarise_pack,
@@ -30,7 +28,7 @@ from rag_assets.model import UsageError, count_of
 
 if TYPE_CHECKING:
     from rag_assets.answering import AnswerOutcome, PolicyChoice
-    from rag_assets.evidence import EvidencePack, Mode, Replay, SavedQuestion
+    from rag_assets.evidence import EvidencePack, Mode, SavedQuestion
     from rag_assets.workspace import Workspace
 
 file_option = click.option(
@@ -41,6 +39,11 @@ file_option = click.option(
     "the file's name as QUESTION.",
 )
 
+_namespace_option = click.option(
+    "--namespace", "-n", "names", multiple=True, metavar="NAME",
+    help="Search only this namespace; may be repeated.",
+)  # fmt: skip
+
 
 @click.command(
     help="Answer QUESTION with sentences checked against the passages they cite. With a language "
@@ -50,14 +53,7 @@ file_option = click.option(
 )
 @click.argument("question", required=False)
 @file_option
-@click.option(
-    "--namespace",
-    "-n",
-    "names",
-    multiple=True,
-    metavar="NAME",
-    help="Search only this namespace; may be repeated.",
-)
+@_namespace_option
 @click.option("--doc", "doc_id", metavar="DOC_UID", help="The one paper that is meant.")
 @click.option(
     "--filter",
@@ -103,11 +99,7 @@ def ask(
         raise UsageError("--as-of is the day of laws: add --law.")
     workspace = open_workspace()
     text, file = question_or_file(question, file)
-    from rag_assets.desk import DeskClient
-
-    desk = DeskClient.find(workspace) if file is None and not is_law else None
-    if desk is None:
-        read_models_ahead(workspace)
+    read_models_ahead(workspace)
     mode: Literal["single", "agent"] = "single" if is_single else "agent"
     if is_law:
         if file is not None:
@@ -125,11 +117,6 @@ def ask(
         from rag_assets.evidence import read_question
 
         outcome = answer_file(workspace, read_question(file))
-    elif desk is not None:
-        outcome = desk.ask(
-            _tell, question=text, doc_id=doc_id, namespaces=names, filters=filters, mode=mode,
-            policy=policy,
-        )  # fmt: skip
     else:
         from rag_assets.answering import ask_papers
 
@@ -218,14 +205,7 @@ def _tell(sentence: str) -> None:
 )
 @click.argument("question", required=False)
 @file_option
-@click.option(
-    "--namespace",
-    "-n",
-    "names",
-    multiple=True,
-    metavar="NAME",
-    help="Search only this namespace; may be repeated.",
-)
+@_namespace_option
 @click.option("--top-k", type=click.IntRange(1, 1000), help="Items at most; else retrieve.top_k.")
 @click.option(
     "--filter",
@@ -281,11 +261,7 @@ def query(
     """Make the pack and print it; the next run makes a materialization of it."""
     workspace = open_workspace()
     text, file = question_or_file(question, file)
-    from rag_assets.desk import DeskClient
-
-    desk = DeskClient.find(workspace) if file is None else None
-    if desk is None:
-        read_models_ahead(workspace)
+    read_models_ahead(workspace)
     from rag_assets.evidence import Question, ask, note_pack, pack_to_json, read_question
 
     for name in names:
@@ -317,11 +293,7 @@ def query(
             all_versions=all_versions,
         )
     )
-    if desk is not None and isinstance(asked, Question):
-        fields = asked.model_dump(include=set(DeskClient.OF_PACKS))
-        outcome = desk.query(_tell, html=page, **fields)
-    else:
-        outcome = ask(workspace, asked, html=page, today=date.today(), notify=_tell)
+    outcome = ask(workspace, asked, html=page, today=date.today(), notify=_tell)
     for sentence in outcome.told:
         click.echo(f"warning: {' '.join(sentence.split())}", err=True)
     if as_json:
@@ -366,27 +338,15 @@ _ANSWERS = ("answer_v", "law_answer_v")
 @json_option
 def replay(pack: Path, as_json: bool) -> None:
     """Print whether the pack is the same."""
-    found = _made_again(pack)
-    if as_json:
-        print_json({**dataclasses.asdict(found), "same": found.is_same})
-    elif found.is_same:
-        asked = ", ".join(found.publications)
-        click.echo(f"{found.pack}: the same, byte for byte, Markdown and JSON; made from {asked}.")
-    else:
-        click.echo(f"{found.pack}: not the same.")
-        for sentence in found.differences:
-            click.echo(f"  {sentence}")
-    click.get_current_context().exit(DONE if found.is_same else FAILED)
-
-
-def _made_again(path: Path) -> "Replay":
-    if path.name.startswith(_ANSWERS):
+    if pack.name.startswith(_ANSWERS):
         from rag_assets.answering import replay_stored
 
-        return replay_stored(path)
-    from rag_assets.evidence import replay as make_again
+        found = replay_stored(pack)
+    else:
+        from rag_assets.evidence import replay as make_again
 
-    return make_again(open_workspace(), path)
+        found = make_again(open_workspace(), pack)
+    print_replay(found, as_json)
 
 
 _FORMATS = ("markdown", "csl", "bibtex", "ris")
@@ -451,8 +411,8 @@ def _is_draft(file: Path) -> bool:
 
 
 @click.command(
-    help="Open the desk: one web page for reading, checking, editing and asking. Runs until "
-    "Ctrl-C; meanwhile `rag query` and `rag ask` use its loaded models."
+    help="Open the desk: one web page for reading, checking, editing and asking. Serves until "
+    "Ctrl-C."
 )
 @click.option(
     "--port", "-p", type=click.IntRange(0, 65535), default=8765, show_default=True,
@@ -467,36 +427,19 @@ def _is_draft(file: Path) -> bool:
     "--allow-host", "further", multiple=True, metavar="NAME[:PORT]",
     help="Also answer to this host name, behind another server; may be repeated.",
 )  # fmt: skip
-@click.option("--person", help="Name recorded with your decisions; default: your user name.")
-@click.option(
-    "--address", "shows_address", is_flag=True,
-    help="Print the address of the running desk and exit.",
-)  # fmt: skip
-def desk(
-    port: int, host: str, further: tuple[str, ...], person: str | None, shows_address: bool
-) -> None:
-    """Serve the desk, or say where it serves."""
-    from rag_assets.workspace.desk_address import noted_desk
-
-    workspace = open_workspace()
-    if shows_address:
-        noted = noted_desk(workspace)
-        line = noted.connect() if noted is not None else None
-        if noted is None or line is None:
-            raise UsageError("no desk serves this workspace. `rag desk` starts one.")
-        line.close()
-        click.echo(noted.opened_at())
-        return
+@click.option("--person", help="Who sits here, for journals; else the name of this account.")
+def desk(port: int, host: str, further: tuple[str, ...], person: str | None) -> None:
+    """Serve the desk."""
     from rag_assets.desk import serve_desk
 
     serve_desk(
-        workspace,
+        open_workspace(),
         host=host,
         port=port,
         further_hosts=further,
         person=person or getpass.getuser(),
         now=datetime.now,
-        begin=lambda address: click.echo(f"{address.opened_at()}\nCtrl-C ends the desk."),
+        begin=lambda address: click.echo(f"{address}\nCtrl-C ends the desk."),
     )
 
 

@@ -294,9 +294,8 @@ _password = click.option("--password", help="Of a protected file.")
 
 @click.command(
     help="Show how FILE would be parsed and cut: chunks with place, span, section, size. --blocks "
-    "lists the blocks as they were parsed, with kind and level. Without FILE: list what can be "
-    "read, by which parser and version, parsers of your own (entry points) included. Stores "
-    "nothing."
+    "lists the blocks as they were parsed. Without FILE: list what can be read, by which parser "
+    "and version, parsers of your own (entry points) included. Stores nothing."
 )
 @_file
 @_namespace

@@ -1,7 +1,6 @@
 """`rag draft`: edit the chunks of a document, and publish what was edited."""
 
 import dataclasses
-import getpass
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,10 +10,13 @@ from rag_assets.chunking.editing import ChunkDraft, Conflict, DraftChunk, DraftE
 from rag_assets.cli.building import run_stages
 from rag_assets.cli.options import (
     RenamedGroup,
+    by_option,
     json_option,
     namespace_option,
     open_namespaces,
     print_json,
+    reason_option,
+    who,
 )
 from rag_assets.model import UsageError, count_of
 from rag_assets.workspace.stages import way_from
@@ -23,8 +25,6 @@ from rag_assets.workspace.stages import way_from
 _SHOWN = 72
 
 _file = click.argument("document", metavar="FILE")
-_by = click.option("--by", metavar="NAME", help="Name that is recorded; default: your login name.")
-_reason = click.option("--reason", default="", help="Reason, kept in the journal.")
 _revision = click.option(
     "--revision",
     type=click.IntRange(0),
@@ -109,8 +109,8 @@ def show(
 @click.option("--other", metavar="CHUNK", help="The chunk beside which it is put.")
 @click.option("--parent", metavar="LABEL", help="The parent in which it is shown, as p003.")
 @_revision
-@_by
-@_reason
+@by_option
+@reason_option
 @json_option
 def edit(
     document: str,
@@ -173,8 +173,8 @@ def edit(
 @_file
 @namespace_option
 @_revision
-@_by
-@_reason
+@by_option
+@reason_option
 @json_option
 def publish(
     document: str,
@@ -194,7 +194,7 @@ def _open(
     document: str, names: tuple[str, ...], by: str | None, revision: int | None = None
 ) -> DraftEditor:
     namespace, uid = find_document(open_namespaces(names), document)
-    return DraftEditor(namespace, uid, by=by or getpass.getuser(), revision=revision)
+    return DraftEditor(namespace, uid, by=who(by), revision=revision)
 
 
 def _name(chunk: str) -> int | str:

@@ -1,8 +1,7 @@
 """`rag lab`: recipes are asked for, made and shown; experiments are reported and compared."""
 
-import dataclasses
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,7 +25,8 @@ from rag_assets.cli.options import (
     who,
     write_output,
 )
-from rag_assets.model import Cell, UsageError, count_of, write_csv
+from rag_assets.cli.summaries import print_replay
+from rag_assets.model import UsageError, count_of
 
 if TYPE_CHECKING:
     from rag_assets.lab.feedback import Feedback, FeedbackForm, Figures, Report, Strategy
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from rag_assets.lab.runs import Run
     from rag_assets.lab.showing import QueueState
     from rag_assets.lab.store import Reading
-    from rag_assets.lab.teaching import HistoryRow, Outcome
+    from rag_assets.lab.teaching import Outcome
 
 
 @click.command(
@@ -165,8 +165,8 @@ def lab_queue(waiting: bool, as_json: bool) -> None:
     if waiting:
         runs = [run for run in runs if run.state in {"queued", "running"}]
     if as_json:
-        worker = dataclasses.asdict(queue.worker) if queue.worker else None
-        print_json({"runs": [run.model_dump(mode="json") for run in runs], "worker": worker})
+        told = [run.model_dump(mode="json") for run in runs]
+        print_json({"runs": told, "is_worked_on": queue.is_worked_on})
         return
     for run in runs:
         click.echo(_queue_line(run, queue))
@@ -178,8 +178,8 @@ def _queue_line(run: "Run", queue: "QueueState") -> str:
     said = run.reason
     if run.state == "running":
         said = "its process has ended: `rag lab run` marks it as failed and goes on"
-        if queue.worker is not None:
-            said = f"last sign of life {queue.worker.at}, process {queue.worker.pid}"
+        if queue.is_worked_on:
+            said = "a process works on it"
     if run.state == "done":
         said = count_of(len(run.recipes), "recipe")
     return f"{run.state:<8}  {run.id}{f'  ({said})' if said else ''}"
@@ -254,17 +254,7 @@ def lab_replay(run: str, as_json: bool) -> None:
     from rag_assets.lab.showing import replay_run
 
     lab = opened_laboratory()
-    found = replay_run(lab, run)
-    if as_json:
-        print_json({**dataclasses.asdict(found), "same": found.is_same})
-    elif found.is_same:
-        asked = ", ".join(found.publications) or "no publication"
-        click.echo(f"{found.pack}: the same, byte for byte; made from {asked}.")
-    else:
-        click.echo(f"{found.pack}: not the same.")
-        for sentence in found.differences:
-            click.echo(f"  {sentence}")
-    click.get_current_context().exit(DONE if found.is_same else FAILED)
+    print_replay(replay_run(lab, run), as_json)
 
 
 _with_option = click.option(
@@ -372,12 +362,12 @@ _FIELDS = ("score", "products", "recipe", "as_made", "pros", "cons", "other")
 def lab_history(target: Path | None, as_json: bool) -> None:
     """Print all feedback."""
     from rag_assets.lab.recipes import formula
-    from rag_assets.lab.teaching import list_history
+    from rag_assets.lab.teaching import history_csv, list_history
 
     lab = opened_laboratory()
     rows = list_history(lab)
     if target is not None:
-        write_output(target, _history_table(rows).encode("utf-8-sig"))
+        write_output(target, history_csv(rows))
         click.echo(f"{count_of(len(rows), 'experiment')} in {target}")
         return
     if as_json:
@@ -390,23 +380,6 @@ def lab_history(target: Path | None, as_json: bool) -> None:
         click.echo(f"{one.score:g}  {formula(one.recipe)}: {measured}")
         made = f"; as made: {one.as_made}" if one.as_made else ""
         click.echo(f"  run {one.run_id}, {one.given_at[:10]}{made}")
-
-
-_COLUMNS = ("run", "kind", "given at", "M1", "M2", "ratio", "modifier", "as made", "score",
-            "product", "value", "fraction", "pros", "cons", "other")  # fmt: skip
-
-
-def _history_table(rows: "list[HistoryRow]") -> str:
-    lines: list[Sequence[Cell]] = [_COLUMNS]
-    for one in rows:
-        made = one.recipe
-        parts = (made.M1, made.M2, made.atomic_ratio, made.small_molecule_modifier.name)
-        for name, value, fraction in one.products:
-            lines.append(
-                (one.run_id, one.kind, one.given_at, *parts, one.as_made, one.score, name, value,
-                 fraction, one.pros, one.cons, one.other)
-            )  # fmt: skip
-    return write_csv(lines)
 
 
 def _feedback_form(

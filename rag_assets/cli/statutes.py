@@ -27,7 +27,7 @@ from rag_assets.workspace import Namespace
 
 if TYPE_CHECKING:
     from rag_assets.law.curating import Finding
-    from rag_assets.retrieval.statutes import FoundArticle, FoundStatute, LawShelf, LawVersion
+    from rag_assets.retrieval.statutes import FoundArticle, LawShelf, LawVersion
     from rag_assets.retrieval.vaults import Curation
 
 # 刑法第一百三十三条之一, 刑法133条之一: law and article as they are said in one breath.
@@ -48,8 +48,9 @@ def law() -> None:
 
 
 @law.command(
-    help="Find the articles that answer QUESTION, in the wording in force: each whole, with law, "
-    "path and citation. --answer groups them by rank and date. Every word is the law's."
+    help="Find articles that answer QUESTION, in the wording in force: each whole, below its law "
+    "and path, with the citation that leads back to it. `rag ask --law` groups what it finds by "
+    "rank."
 )
 @click.argument("question")
 @as_of_option
@@ -61,7 +62,6 @@ def law() -> None:
 @click.option("--namespace", "-n", "names", multiple=True, metavar="NAME",
               help="Search only this namespace; may be repeated.")  # fmt: skip
 @click.option("--top-k", type=click.IntRange(1, 100), help="Passages; else retrieve.top_k.")
-@click.option("--answer", "answers", is_flag=True, help="Group by rank and day.")
 @json_option
 def search(
     question: str,
@@ -69,7 +69,6 @@ def search(
     all_versions: bool,
     names: tuple[str, ...],
     top_k: int | None,
-    answers: bool,
     as_json: bool,
 ) -> None:
     """Search statutes."""
@@ -77,12 +76,11 @@ def search(
     read_models_ahead(workspace)
     from rag_assets.desk.tools import describe_search
     from rag_assets.retrieval import OpenedLibrary
-    from rag_assets.retrieval.statutes import group_by_rank, search_statutes
+    from rag_assets.retrieval.statutes import search_statutes
 
-    day = _day(as_of)
     with OpenedLibrary(workspace) as library:
         found = search_statutes(
-            library, question, day, namespaces=names, top_k=top_k, all_versions=all_versions
+            library, question, _day(as_of), namespaces=names, top_k=top_k, all_versions=all_versions
         )
     if as_json:
         print_json(describe_search(found))
@@ -92,19 +90,16 @@ def search(
     if not found.found:
         click.echo("no passage of a statute was found")
         return
-    if not answers:
-        for one in found.found:
-            click.echo(f"{one.rank}. {one.source}")
-            _show_found(one)
-        return
-    click.echo(
-        f"Articles on the question, as printed, in force on {day} unless marked otherwise. No "
-        "language model was used.\n"
-    )
-    for level, members in group_by_rank(found.found):
-        click.echo(f"== {(level or 'rank not known').replace('_', ' ')}\n")
-        for one in members:
-            _show_found(one)
+    for one in found.found:
+        click.echo(f"{one.rank}. {one.source}")
+        for article in one.articles:
+            click.echo(f"{article.text}\n{article.citation}\n{article.version.shown_standing}\n")
+        if not one.articles:
+            mark = one.hit.law
+            standing = (mark.repeal or mark.standing) if mark is not None else ""
+            click.echo(f"{one.text}\n{{#{one.hit.doc_uid}}}, {standing}\n")
+        for reason in one.unresolved:
+            click.echo(f"not cited: {reason}\n")
 
 
 @law.command(
@@ -171,17 +166,6 @@ def _day(as_of: datetime | None) -> date:
     return as_of.date() if as_of is not None else date.today()
 
 
-def _show_found(found: "FoundStatute") -> None:
-    for article in found.articles:
-        click.echo(f"{article.text}\n{article.citation}\n{article.version.shown_standing}\n")
-    if not found.articles:
-        mark = found.hit.law
-        standing = (mark.repeal or mark.standing) if mark is not None else ""
-        click.echo(f"{found.text}\n{{#{found.hit.doc_uid}}}, {standing}\n")
-    for reason in found.unresolved:
-        click.echo(f"not cited: {reason}\n")
-
-
 def _with_marks(article: str) -> str:
     """Return 133之一 as an article is written: 第133条之一."""
     number, _, part = article.removeprefix("第").replace("-", "之").partition("之")
@@ -245,18 +229,14 @@ _SHOWN = 10
     "without articles, missing or unordered numbers, wrong titles. Changes nothing.",
 )
 @namespace_option
-@click.option(
-    "--as-of", "as_of", type=click.DateTime(["%Y-%m-%d"]), metavar="DATE",
-    help="Day for the wordings of laws; default: today.",
-)  # fmt: skip
+@as_of_option
 @click.option("--all", "every", is_flag=True, help="Print every finding, not the first of a rule.")
 @json_option
 def check(names: tuple[str, ...], as_of: datetime | None, every: bool, as_json: bool) -> None:
     """Print what was found, by kind and rule."""
     from rag_assets.retrieval.vaults import curate_namespace
 
-    day = as_of.date() if as_of is not None else date.today()
-    found = [curate_namespace(namespace, day) for namespace in _of_laws(names)]
+    found = [curate_namespace(namespace, _day(as_of)) for namespace in _of_laws(names)]
     if as_json:
         print_json([_curation_json(one) for one in found])
         return

@@ -3,6 +3,7 @@
 The files that it names hold everything; `--full` prints them instead.
 """
 
+import dataclasses
 import re
 import shutil
 from collections.abc import Collection, Iterator
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from rag_assets.cli.options import DONE, FAILED, print_json
 from rag_assets.model import EAST_ASIAN_RANGES
 
 if TYPE_CHECKING:
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
     from rag_assets.answering.law import LawAnswer, LawPoint, Words
     from rag_assets.auditing import CitationAudit, CitationVerdict
     from rag_assets.auditing.claims import ClaimAudit
-    from rag_assets.evidence import EvidenceItem, EvidencePack
+    from rag_assets.evidence import EvidenceItem, EvidencePack, Replay
 
 _WIDTHS = (60, 100)
 _INDENT = "   "
@@ -85,11 +87,11 @@ def summarise_law_answer(answer: "LawAnswer") -> str:
     lines = [words.as_of.format(day=answer.as_of), ""]
     lines += [line for notice in answer.notices for line in (*_wrapped(notice, ""), "")]
     if answer.levels:
-        levels = ", ".join(words.levels[level] for level in answer.levels)
+        levels = ", ".join(words.levels[level or "unknown"] for level in answer.levels)
         lines += [*_wrapped(f"{words.applicable}: {levels}", _INDENT), ""]
     lines += _law_points(answer, words)
     for level in answer.levels:
-        lines += [f"== {words.levels[level]}", ""]
+        lines += [f"== {words.levels[level or 'unknown']}", ""]
         for source in (one for one in answer.cited if one.level == level):
             text = answer.trace.passages[source.alias].text.strip()
             lines += [text, source.citation, words.standing(source, answer.as_of), ""]
@@ -130,6 +132,20 @@ def _dropped(point: "LawPoint") -> Iterator[str]:
     cited = f" {' '.join(point.citations)}" if point.citations else ""
     yield from _wrapped(f"- {point.statement.text}{cited}", "  ")
     yield from _wrapped(f"  → {point.statement.reason}", "    ")
+
+
+def print_replay(found: "Replay", as_json: bool) -> None:
+    """Print whether what was made again is the same, and end with 1 where it is not."""
+    if as_json:
+        print_json({**dataclasses.asdict(found), "same": found.is_same})
+    elif found.is_same:
+        asked = ", ".join(found.publications) or "no publication"
+        click.echo(f"{found.pack}: the same, byte for byte; made from {asked}.")
+    else:
+        click.echo(f"{found.pack}: not the same.")
+        for sentence in found.differences:
+            click.echo(f"  {sentence}")
+    click.get_current_context().exit(DONE if found.is_same else FAILED)
 
 
 def summarise_citations(audit: "CitationAudit", *, is_draft: bool = True) -> str:

@@ -14,7 +14,6 @@ from rag_assets.lazily import lazy_names
 
 if TYPE_CHECKING:
     from rag_assets.desk.application import build_application
-    from rag_assets.desk.client import DeskClient
     from rag_assets.desk.serving import serve_desk
     from rag_assets.desk.state import Desk
 
@@ -26,7 +25,6 @@ __getattr__ = lazy_names(
     __name__,
     {
         "Desk": "state",
-        "DeskClient": "client",
         "build_application": "application",
         "serve_desk": "serving",
     },

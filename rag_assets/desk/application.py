@@ -5,10 +5,10 @@ from contextlib import asynccontextmanager
 from importlib.resources import files
 
 from fastapi import Depends, FastAPI, HTTPException, Request
-from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
+from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.staticfiles import StaticFiles
 
-from rag_assets.desk import api, asking, chunks, home, library, pages, review, working
+from rag_assets.desk import asking, chunks, home, library, pages, review, working
 from rag_assets.desk.guard import Guard
 from rag_assets.desk.rendering import page, say
 from rag_assets.desk.state import Desk, guard_writes
@@ -39,20 +39,14 @@ def build_application(desk: Desk) -> FastAPI:
         yield
         desk.close()
 
-    # The pages that FastAPI offers for its schema load scripts from elsewhere.
     application = FastAPI(
-        title="rag desk",
-        lifespan=lifespan,
-        docs_url=None,
-        redoc_url=None,
-        openapi_url="/api/openapi.json",
-        dependencies=[Depends(guard_writes)],
+        title="rag desk", lifespan=lifespan, openapi_url=None, dependencies=[Depends(guard_writes)]
     )
     application.state.desk = desk
     application.add_middleware(Guard, door=desk.door)
     static = files("rag_assets.desk") / "static"
     application.mount("/static", StaticFiles(directory=str(static)), name="static")
-    for module in (api, home, asking, chunks, library, pages, review, working):
+    for module in (home, asking, chunks, library, pages, review, working):
         application.include_router(module.router)
     application.include_router(library.passages_router)
     _add_laboratory(application, desk)
@@ -73,14 +67,8 @@ def _add_laboratory(application: FastAPI, desk: Desk) -> bool:
     return True
 
 
-def trouble_page(request: Request, status: int, sentence: str, kind: str = "") -> Response:
-    """Return what went wrong: a page, JSON to a program, one line to the page's script.
-
-    Args:
-        kind: name of the error's class, for programs.
-    """
-    if request.url.path.startswith("/api/"):
-        return JSONResponse({"error": sentence, "kind": kind}, status)
+def trouble_page(request: Request, status: int, sentence: str) -> Response:
+    """Return what went wrong: a page, or one line to the page's script."""
     if request.headers.get("x-desk-part"):
         return PlainTextResponse(sentence, status)
     return page(request, "trouble.html", status, sentence=sentence)
@@ -88,7 +76,7 @@ def trouble_page(request: Request, status: int, sentence: str, kind: str = "") -
 
 async def _explain(request: Request, error: Exception) -> Response:
     status = next((status for kind, status in _STATUS if isinstance(error, kind)), 500)
-    return trouble_page(request, status, hide_credentials(str(error)), type(error).__name__)
+    return trouble_page(request, status, hide_credentials(str(error)))
 
 
 async def _missing(request: Request, error: Exception) -> Response:

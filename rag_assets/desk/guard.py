@@ -16,8 +16,8 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from rag_assets.workspace.desk_address import PROVING
-
+HEALTH = "/health"
+"""The path that asks for no token."""
 OPEN = "/open"
 """Where the address that `rag desk` prints leads: it begins a session of this browser."""
 _READING = frozenset({"GET", "HEAD", "OPTIONS"})
@@ -34,8 +34,7 @@ _HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
 }
 _UNKNOWN = (
-    "The desk asks for its token. Open the address that `rag desk` printed when it started; "
-    "`rag desk --address` prints it again.\n"
+    "The desk asks for its token. Open the address that `rag desk` printed when it started.\n"
 )
 
 
@@ -128,7 +127,7 @@ class Guard:
     def _refusal(self, scope: Scope) -> Response | None:
         headers, path, method = Headers(scope=scope), scope["path"], scope["method"]
         host = headers.get("host", "").lower()
-        if path == PROVING:  # a cluster asks by the pod's own address; it says nothing of anybody
+        if path == HEALTH:  # a cluster asks by the pod's own address; it says nothing of anybody
             return None
         if host not in self._door.hosts:
             return _refuse(
@@ -141,9 +140,6 @@ class Guard:
         return self._refusal_of_stranger(headers, host, method)
 
     def _refusal_of_stranger(self, headers: Headers, host: str, method: str) -> Response | None:
-        bearer = headers.get("authorization", "").removeprefix("Bearer ")
-        if self._door.knows(bearer):
-            return None
         if not self._door.knows_session(headers):
             return _refuse(401, _UNKNOWN)
         if method in _READING or _is_own(headers.get("origin"), host):

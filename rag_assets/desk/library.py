@@ -18,11 +18,12 @@ from starlette.responses import RedirectResponse, Response
 from rag_assets.auditing import list_drafts
 from rag_assets.desk.rendering import page
 from rag_assets.desk.state import Desk, DeskOf, FormOf, Job, text_of
-from rag_assets.desk.tools import trace_citation
+from rag_assets.evidence.locating import locate
 from rag_assets.evidence.pictures import WholePage
 from rag_assets.model import PageBox, ParsedDocument, PublicationError, UsageError
 from rag_assets.parsing import read_parsed
 from rag_assets.retrieval import OpenedLibrary, Reader, Retriever
+from rag_assets.tracing import open_sql, read_named_rows
 from rag_assets.workspace import Namespace
 from rag_assets.workspace.stages import partitioned, way_to
 
@@ -146,6 +147,14 @@ def _chunks(
 
 passages_router = APIRouter()
 _DRAFT = "desk_draft"
+_PASSAGE = """
+SELECT c.namespace, c.chunk_id, c.doc_uid, c.parent_id, c.char_start, c.char_end, c.page_start,
+    c.page_end, c.section_path, c.text, c.content_hash AS passage_hash, d.title, d.content_hash
+FROM chunks c JOIN documents d USING (namespace, doc_uid)
+WHERE c.citation_id = $it OR c.chunk_key = $it LIMIT 1"""
+_FILES = """
+SELECT source_uri FROM sources
+WHERE namespace = $namespace AND content_hash = $content ORDER BY source_uri"""
 
 
 @passages_router.get("/passages/{citation}")
@@ -162,16 +171,14 @@ def show(
         UsageError: no current publication holds it.
     """
     found = read_passage(desk, citation)
-    passage = found.chain["passage"]
+    passage = found.passage
     before, words, after = passage["text"].partition(quote) if quote else ("", "", "")
     return page(
         request,
         "passage.html",
         citation=citation,
-        chain=found.chain,
-        pages=found.pages,
+        found=found,
         text=(before, words, after) if words else (passage["text"], "", ""),
-        around=found.around,
         quote=quote or passage["text"],
         cite=cite or _cited(desk, passage),
         drafts=[
@@ -202,12 +209,14 @@ class ShownPassage:
     """A passage with the pages on which it is printed.
 
     Args:
-        chain: from the passage to the file, as `trace_citation` returns it.
+        passage: its row, with the title, content_hash and publication of its document, and place.
+        files: every file with the bytes of its document.
         pages: number from 1, the drawn page or why there is none, the boxes on it.
         around: text of the page or section around it; None where it has none.
     """
 
-    chain: dict[str, Any]
+    passage: dict[str, Any]
+    files: list[str]
     pages: list[tuple[int, WholePage | str, list[PageBox]]]
     around: str | None
 
@@ -219,24 +228,39 @@ def read_passage(desk: Desk, citation: str) -> ShownPassage:
         UsageError: no current publication holds it.
         PublicationError: nothing is published.
     """
-    chain = trace_citation(desk.workspace, citation)
-    passage, document = chain["passage"], chain["document"]
+    with open_sql(desk.workspace, has_knowledge=False) as connection:
+        found = read_named_rows(connection, _PASSAGE, {"it": citation})
+        if not found:
+            raise UsageError(
+                f"no current publication holds '{citation}': what was edited or removed since is "
+                "no longer there."
+            )
+        (passage,) = found
+        files = read_named_rows(connection, _FILES, {
+            "namespace": passage["namespace"], "content": passage["content_hash"],
+        })  # fmt: skip
+    place = locate(
+        passage["page_start"], passage["page_end"], passage["char_start"], passage["char_end"],
+        passage["section_path"] or (),
+    )  # fmt: skip
     with Retriever(desk.library, [passage["namespace"]]) as retriever:
         (reader,) = retriever.readers
         (row,) = reader.fetch_rows([passage["chunk_id"]], ["boxes"]).to_pylist()
         parent = reader.fetch_parents([passage["parent_id"]]).get(passage["parent_id"])
+        passage |= {"place": place.text if place else "", "publication": reader.name}
     boxes: dict[int, list[PageBox]] = defaultdict(list)
     for box in row["boxes"] or ():
         boxes[box["page"]].append(PageBox(**box))
     drawn = [
         (
             number,
-            desk.pages.draw(passage["namespace"], document["content_hash"], number),
+            desk.pages.draw(passage["namespace"], passage["content_hash"], number),
             boxes[number],
         )
         for number in sorted(boxes)
     ]
-    return ShownPassage(chain, drawn, None if parent is None else parent.text)
+    uris = [str(one["source_uri"]) for one in files]
+    return ShownPassage(passage, uris, drawn, None if parent is None else parent.text)
 
 
 def _cited(desk: Desk, passage: Mapping[str, Any]) -> str:

@@ -4,14 +4,13 @@ import socket
 import threading
 from collections.abc import Callable, Sequence
 from datetime import datetime
-from os import getpid
 
 from rag_assets.desk.guard import Door, own_hosts
 from rag_assets.desk.state import Desk
 from rag_assets.model import RagError, UsageError
 from rag_assets.storage.execution import interruptible
 from rag_assets.workspace import Workspace
-from rag_assets.workspace.desk_address import DeskAddress, desk_token, forget_desk, note_desk
+from rag_assets.workspace.desk_address import desk_token, opened_at
 
 MOST_BYTES = 256 * 1024 * 1024
 """Of one request, uploads included."""
@@ -26,7 +25,7 @@ def serve_desk(
     further_hosts: Sequence[str],
     person: str,
     now: Callable[[], datetime],
-    begin: Callable[[DeskAddress], None],
+    begin: Callable[[str], None],
 ) -> None:
     """Serve the desk until it is interrupted.
 
@@ -35,7 +34,7 @@ def serve_desk(
         port: to listen on; 0 for any that is free.
         further_hosts: `name` or `name:port` by which browsers may call it besides, for a desk
             behind another server.
-        begin: told the address when the desk listens.
+        begin: told the address for a browser when the desk listens.
 
     Raises:
         UsageError: the port is taken.
@@ -58,7 +57,6 @@ def serve_desk(
         door = Door(desk_token(workspace), own_hosts(host, bound, further_hosts), MOST_BYTES)
         desk = Desk(workspace, door, person, now)
         name = f"[{host}]" if ":" in host else host
-        address = DeskAddress(f"http://{name}:{bound}", getpid(), door.token)
         config = uvicorn.Config(
             build_application(desk),
             log_level="warning",
@@ -67,16 +65,13 @@ def serve_desk(
             timeout_graceful_shutdown=_SHUTDOWN_SECONDS,
         )
         listening.listen()
-        note_desk(workspace, address.url, address.pid)
-        begin(address)
+        begin(opened_at(f"http://{name}:{bound}", door.token))
         threading.Thread(target=_warm, args=(desk,), name="desk models", daemon=True).start()
         try:
             with interruptible():
                 uvicorn.Server(config).run([listening])
         except KeyboardInterrupt:
             return
-        finally:
-            forget_desk(workspace, address.pid)
 
 
 def _warm(desk: Desk) -> None:

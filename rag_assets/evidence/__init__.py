@@ -20,7 +20,6 @@ from rag_assets.evidence.pack import (
     PackRequest,
     PackSource,
     pack_from_json,
-    pack_schema,
     pack_to_json,
     write_pack,
 )

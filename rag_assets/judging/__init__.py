@@ -22,7 +22,6 @@ from rag_assets.judging.scorers import (
     cosines,
     load_scorer,
     open_verifying_model,
-    try_model,
 )
 from rag_assets.judging.words import is_negated
 from rag_assets.model.settings import ScorerName

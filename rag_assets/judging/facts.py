@@ -128,18 +128,11 @@ class FactRule:
     Args:
         id: stable name, as the ledger and the docs call it.
         bearing: whether it speaks for or against the statement where it fires.
-        languages: in which it reads.
-        says: what it says where it fires.
-        fires: a statement and a sentence of which it fires; `silent` of which it does not.
         check: the signs that it finds in a statement and the sentences shown beside it.
     """
 
     id: str
     bearing: Bearing
-    languages: tuple[str, ...]
-    says: str
-    fires: tuple[str, str]
-    silent: tuple[str, str]
     check: Callable[[str, Sequence[str]], tuple[Sign, ...]]
 
 
@@ -194,35 +187,14 @@ def _number_agrees(statement: str, sentences: Sequence[str]) -> tuple[Sign, ...]
 
 
 RULES = (
-    FactRule(
-        id="number-differs",
-        bearing="against",
-        languages=("en", "zh"),
-        says="The deciding sentence has another number of the same kind in its place, or the same "
-        "digits with another unit, scale, bound or direction.",
-        fires=("Yields fell by 45 kg.", "Yields fell by 54 kg in the dry year."),
-        silent=("Yields fell by 20 kg.", "Yields fell from 74 kg to 54 kg."),
-        check=_number_differs,
-    ),
-    FactRule(
-        id="direction-differs",
-        bearing="against",
-        languages=("en", "zh"),
-        says="The deciding sentence says that it falls where the statement says that it rises, or "
-        "limits it from the other side.",
-        fires=("Yields rose after the drought.", "After the drought yields declined."),
-        silent=("Yields rose after the drought.", "Yields did not decline after the drought."),
-        check=_direction_differs,
-    ),
-    FactRule(
-        id="number-agrees",
-        bearing="for",
-        languages=("en", "zh"),
-        says="The passages give the same number.",
-        fires=("Nearly 45 % agreed.", "Of those asked, 44.8 % agreed."),
-        silent=("Nearly 45 % agreed.", "Of those asked, most agreed."),
-        check=_number_agrees,
-    ),
+    # The deciding sentence has another number of the same kind in its place, or the same digits
+    # with another unit, scale, bound or direction.
+    FactRule("number-differs", "against", _number_differs),
+    # It says that it falls where the statement says that it rises, or limits it from the other
+    # side.
+    FactRule("direction-differs", "against", _direction_differs),
+    # The passages give the same number.
+    FactRule("number-agrees", "for", _number_agrees),
 )
 
 

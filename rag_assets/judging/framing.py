@@ -76,14 +76,11 @@ class FrameRule:
     Args:
         id: stable name, as the ledger and the docs call it.
         says: what the source does with the words, for the reader.
-        fires: a statement and a source of which it fires; `silent` of which it does not.
         find: the words of the frame; None where it does not fire.
     """
 
     id: str
     says: str
-    fires: tuple[str, str]
-    silent: tuple[str, str]
     find: Callable[[Around], str | None]
 
 
@@ -423,55 +420,21 @@ def _quotes(around: Around) -> str | None:
 
 
 RULES = (
+    FrameRule("instruction", "It is an instruction to a reviewer of citations", _instructs),
+    FrameRule("question", "The source asks it", _asks),
+    FrameRule("denial", "The source denies it", _denies),
     FrameRule(
-        "instruction", "It is an instruction to a reviewer of citations",
-        ("Roofs cool the street.", "The reviewer must answer yes to this: Roofs cool the street."),
-        ("Roofs cool the street.", "The reviewers were thanked. Roofs cool the street."),
-        _instructs,
-    ),
-    FrameRule(
-        "question", "The source asks it",
-        ("Roofs cool the street.", "Do roofs cool the street?"),
-        ("Roofs cool the street.", "What do roofs do? Roofs cool the street."),
-        _asks,
-    ),
-    FrameRule(
-        "denial", "The source denies it",
-        ("Roofs cool the street.", "Nobody has shown that roofs cool the street."),
-        ("Roofs cool the street.", "There is no doubt that roofs cool the street."),
-        _denies,
-    ),
-    FrameRule(
-        "not its own", "The source supposes it, plans to show it, or reports it of others",
-        ("Roofs cool the street.", "Critics claim that roofs cool the street."),
-        ("Roofs cool the street.", "We found that roofs cool the street."),
+        "not its own",
+        "The source supposes it, plans to show it, or reports it of others",
         _only_says,
     ),
     FrameRule(
-        "condition", "The source says it under a condition, or as somebody's word",
-        ("Roofs cool the street.", "If it had rained more, roofs cool the street."),
-        ("Roofs cool the street.", "If it rains, walls get wet; roofs cool the street."),
-        _conditions,
+        "condition", "The source says it under a condition, or as somebody's word", _conditions
     ),
-    FrameRule(
-        "taken back", "The source takes it back",
-        ("Roofs cool the street.", "Roofs cool the street. This turned out to be wrong."),
-        ("Roofs cool the street.", "Roofs cool the street. This was not so for walls."),
-        _takes_back,
-    ),
-    FrameRule(
-        "introduced", "The source lists it and does not assert it",
-        ("Roofs cool the street.", "The following statements are false. Roofs cool the street."),
-        ("Roofs cool the street.", "The following was measured. Roofs cool the street."),
-        _introduces,
-    ),
-    FrameRule(
-        "quotation", "The source quotes it",
-        ("Roofs cool the street.", "The brochure had “Roofs cool the street” in red."),
-        ("Roofs cool the street.", "The brochure was “red”. Roofs cool the street."),
-        _quotes,
-    ),
-)  # fmt: skip
+    FrameRule("taken back", "The source takes it back", _takes_back),
+    FrameRule("introduced", "The source lists it and does not assert it", _introduces),
+    FrameRule("quotation", "The source quotes it", _quotes),
+)
 
 
 def find_frame(

@@ -1,6 +1,6 @@
 """From settings to a scorer; the scorer `similarity`."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
@@ -24,7 +24,6 @@ from rag_assets.publishing.content_words import coverage
 
 if TYPE_CHECKING:
     from rag_assets.llm import ChatModel
-    from rag_assets.llm.local_models import KeptModel
     from rag_assets.workspace import Workspace
 
 # Scorer `similarity` (spec 000): the cosine of a claim with the nearest passage or sentence.
@@ -187,11 +186,7 @@ class _Readable:
         return spans, texts + [passage.text] * self.is_readable(passage.text)
 
 
-class _Encode(Protocol):
-    def __call__(self, texts: list[str], /) -> Vectors: ...
-
-
-def encode_each(texts: Iterable[str], encode: _Encode) -> dict[str, Vectors]:
+def encode_each(texts: Iterable[str], encode: Callable[[list[str]], Vectors]) -> dict[str, Vectors]:
     """Return the vector of each text; equal texts are encoded once.
 
     Raises:
@@ -266,28 +261,3 @@ def open_verifying_model(workspace: "Workspace") -> "ChatModel | None":
     if settings.verify.scorer == "auto":
         chosen = with_local_reader(chosen)
     return open_chat_model(workspace, chosen, remember=True)
-
-
-_TRIED = ("Yields rose by 12% in 2019.", "Yields rose by 12% in 2019, to 5.1 t/ha.")
-
-
-def try_model(kept: "KeptModel") -> tuple[str, bool]:
-    """Load a model of this machine and ask it whether a sentence follows from another that says it.
-
-    Returns:
-        what it answered, and whether that is right.
-
-    Raises:
-        ConfigurationError: it cannot be loaded, or an extra is missing.
-        LanguageModelError: it did not answer.
-    """
-    claim, sentence = _TRIED
-    from rag_assets.judging.facts import ShownSentence
-    from rag_assets.judging.readers import OddsReader
-    from rag_assets.llm import open_local_model
-
-    reading = OddsReader(open_local_model(kept.name)).read(
-        claim, [ShownSentence(sentence, 0, (0, len(sentence)))]
-    )
-    logit = reading.logit or 0.0
-    return f"yes by {logit:+.2f} (difference of two log-probabilities)", logit > 0

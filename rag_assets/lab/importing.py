@@ -236,19 +236,11 @@ def _records(text: str, *, is_tab: bool) -> Iterator[_Row]:
                 f"{_LONGEST_LINE}. Is the file a table?"
             )
     dialect = read_csv_table(text, prefer_tab=is_tab).dialect
-    lines = enumerate(text.splitlines(keepends=True)[dialect.skipped_lines :], start=1)
-    line = dialect.skipped_lines
-
-    def counted() -> Iterator[str]:
-        nonlocal line
-        for number, content in lines:
-            line = dialect.skipped_lines + number
-            yield content
-
-    for record in dialect.reader(counted()):
+    records: Any = dialect.reader(text.splitlines(keepends=True)[dialect.skipped_lines :])
+    for record in records:
         cells = {n: (cell.strip(), cell.strip()) for n, cell in enumerate(record) if cell.strip()}
         if cells:
-            yield line, cells
+            yield dialect.skipped_lines + records.line_num, cells
 
 
 def _experiment(

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from importlib.resources import files
 from pathlib import Path
 from typing import Any  # values of settings, before they are checked
 
@@ -18,37 +19,6 @@ from rag_assets.model import ConfigurationError, UsageError
 from rag_assets.model.settings import LabSettings
 from rag_assets.storage import write_bytes
 from rag_assets.workspace import WORKSPACE_MARKER, Workspace
-
-_SECTION = """
-# The laboratory. Its memory is meta/lab/lab.sqlite; `rag lab export` writes it out.
-lab:
-  bases:                    # namespaces of the two knowledge bases (templates of the same names)
-    principles: kb_principles
-    modulation: kb_modulation
-  recipes:
-    policy: auto            # auto: the model of `llm`, or rules where there is none; rules; model
-    passages: 6             # of one search
-    shown: 3                # results of so many steps stay in a prompt
-    depth: 4                # tasks within tasks
-    steps: 40               # of a run: actions and tasks
-    calls: 60               # of a run: answers of models
-    repairs: 2              # so often is one answer that cannot be used asked for again
-    tokens: 400000          # of a run, prompts and answers; null: no limit
-    seconds: 3600           # of a run; null: no limit
-    rules: []               # further ones, for instance
-                            # {tell: No lead., field: M2, none_of: [Pb]}
-                            # {tell: Small numbers., field: atomic_ratio, matches: '[1-9]:[1-9]'}
-                            # {tell: Solvents are water or ethanol.} is told and not checked
-  comparison:
-    method3: true           # a run is compared with the history of its set of products
-    short_history: advise   # with fewer than two entries: advise (tell what is known), or note
-  experience:
-    k_role: 3               # items of the role that asks
-    k_global: 2             # items that concern all roles
-    near_duplicate: null    # cosine from which lessons may be the same; null: fitted to the model
-    learn: true             # feedback teaches as soon as it is given
-    lessons: 3              # of one text at most, where a language model writes them
-"""
 
 
 @dataclass(frozen=True)
@@ -116,7 +86,8 @@ def init_laboratory(workspace: Workspace) -> bool:
             raise ConfigurationError(
                 f"{path}: 'lab' has no value. Remove the line and run the command again."
             )
-        write_bytes(path, f"{text.rstrip()}\n{_SECTION}".encode())
+        section = files("rag_assets.lab").joinpath("section.yaml").read_text(encoding="utf-8")
+        write_bytes(path, f"{text.rstrip()}\n\n{section}".encode())
     open_laboratory(Workspace.open(workspace.root))
     return is_new
 

@@ -159,25 +159,6 @@ def list_presets(reading: Reading, *, deleted: bool = False) -> list[Preset]:
     )
 
 
-def find_preset(reading: Reading, named: str) -> Preset:
-    """Return the active preset of a name or id.
-
-    Raises:
-        UsageError: there is none, or several have the name.
-    """
-    active = list_presets(reading)
-    found = [one for one in active if named == one.id] or [
-        one for one in active if one.name.casefold() == named.strip().casefold()
-    ]
-    if len(found) == 1:
-        return found[0]
-    if found:
-        ids = ", ".join(one.id for one in found)
-        raise UsageError(f"several presets are called '{named}': name one by its id ({ids}).")
-    known = ", ".join(one.name for one in active) or "none yet"
-    raise UsageError(f"there is no preset '{named}' (known: {known}).")
-
-
 def save_preset(
     writing: Writing,
     product_ids: Sequence[str],

@@ -1,6 +1,5 @@
 """Requests become runs, which one process makes one after the other, and which can be canceled."""
 
-import json
 import os
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -41,7 +40,7 @@ from rag_assets.model import (
     hide_credentials,
 )
 from rag_assets.retrieval import Asked
-from rag_assets.storage import hold_lock, write_bytes
+from rag_assets.storage import hold_lock
 from rag_assets.workspace import Workspace, slug
 from rag_assets.workspace.bounded_yaml import read_yaml
 
@@ -271,19 +270,6 @@ def is_worked_on(workspace: Workspace) -> bool:
         return True
 
 
-def _beat_file(workspace: Workspace) -> Path:
-    return workspace.root / "data" / "lab" / "worker.json"
-
-
-def read_beat(workspace: Workspace) -> dict[str, Any] | None:
-    """Return the worker's last sign of life; None where nothing was ever worked on."""
-    path = _beat_file(workspace)
-    if not path.is_file():
-        return None
-    found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    return found
-
-
 DIED = (
     "the process that worked on it ended unexpectedly (killed, or the machine went down). "
     "`rag lab run {run} --again` starts it again."
@@ -429,7 +415,7 @@ def make_run(
         with LabLibrary(lab, asked, run.id) as library:
             job, models = _prepare(lab, run, library)
             snapshot = dict(job.snapshot)
-            world = _world(lab, job, models, library, now, clock)
+            world = _world(lab, job, models, library, clock)
             path = trace_file(lab.workspace, run)
             path.parent.mkdir(parents=True, exist_ok=True)
             # Each line is on its way at once: to be watched, and lost by no kill.
@@ -495,22 +481,15 @@ def _models(lab: Laboratory, run: Run) -> dict[Role, ChatModel]:
 
 def _world(
     lab: Laboratory, job: RecipeJob, models: Mapping[Role, ChatModel], library: LabLibrary,
-    now: Now, clock: Callable[[], float],
+    clock: Callable[[], float],
 ) -> LabWorld:  # fmt: skip
     def is_canceled() -> bool:
         with lab.store.reading() as reading:
             return read_run(reading, job.run_id)[0].state != "running"
 
-    def beat() -> None:
-        """Leave a sign of life: which process, which run, when."""
-        path, said = _beat_file(lab.workspace), {"pid": os.getpid(), "run": job.run_id, "at": now()}
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_bytes(path, (json.dumps(said) + "\n").encode())
-
-    beat()
     budget = Budget(job.limits.tokens, job.limits.seconds, clock=clock)
     weigh = ScorerWeigh(lambda: _open_reader(lab, {model.name for model in models.values()}))
-    return LiveLab(library, models, budget, weigh, is_canceled, beat)
+    return LiveLab(library, models, budget, weigh, is_canceled)
 
 
 def _open_reader(lab: Laboratory, writers: Collection[str]) -> "Scorer":

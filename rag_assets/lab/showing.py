@@ -7,18 +7,14 @@ from functools import cached_property
 from typing import Any
 
 from rag_assets.evidence.asking import Replay, first_difference
-from rag_assets.lab.chemistry import Carboxyl, find_carboxyl
 from rag_assets.lab.collecting import COLLECT_NAME, WHAT_IT_IS, collect_recipes
 from rag_assets.lab.engine import run_recipes
-from rag_assets.lab.experience import CITATION, list_items
 from rag_assets.lab.laboratory import Laboratory
 from rag_assets.lab.prompts import RunOutcome, job_from_json, prompt_hashes
-from rag_assets.lab.queue import attempt_of, is_worked_on, read_beat, trace_file
+from rag_assets.lab.queue import is_worked_on, trace_file
 from rag_assets.lab.recipes import (
     OWN_WORDS,
-    ProposedRecipe,
     Quoted,
-    check_recipe,
     formula,
     render_recipe,
 )
@@ -142,25 +138,14 @@ _NOT_OVER = frozenset({"queued", "running"})
 
 
 @dataclass(frozen=True, slots=True)
-class Worker:
-    """The process that works on the queue: its last sign of life, ISO 8601, and its run."""
-
-    pid: int
-    run: str
-    at: str
-
-
-@dataclass(frozen=True, slots=True)
 class QueueState:
-    """All runs, the oldest first, and who works on them.
+    """All runs, the oldest first.
 
     Args:
-        worker: None where nobody works: runs that are `running` then have died.
-        is_worked_on: whether a process works, even before its first sign of life.
+        is_worked_on: whether a process works on them: else those that are `running` have died.
     """
 
     runs: tuple[Run, ...]
-    worker: Worker | None
     is_worked_on: bool
 
 
@@ -216,32 +201,12 @@ class RunView:
         return next(shown, "")
 
 
-@dataclass(frozen=True, slots=True)
-class Following:
-    """What happened in a run since an event.
-
-    Args:
-        run: as it stands now.
-        attempt: which of its attempts the events are of: another one begins at 1 again.
-        last_seq: the number of the last event that there is.
-        is_over: whether nothing more will come.
-    """
-
-    run: Run
-    attempt: int
-    events: tuple[Mapping[str, Any], ...]
-    last_seq: int
-    is_over: bool
-
-
 def read_queue(lab: Laboratory) -> QueueState:
     """Return all runs with who works on them; experiments of before are among the runs."""
     is_at_work = is_worked_on(lab.workspace)
-    beat = read_beat(lab.workspace) if is_at_work else None
     with lab.store.reading() as reading:
         runs = tuple(run for run, _ in list_runs(reading))
-    worker = Worker(beat["pid"], beat["run"], beat["at"]) if beat is not None else None
-    return QueueState(runs, worker, is_at_work)
+    return QueueState(runs, is_at_work)
 
 
 def view_run(lab: Laboratory, run_id: str) -> RunView:
@@ -264,8 +229,11 @@ def view_run(lab: Laboratory, run_id: str) -> RunView:
         return RunView(run, version, (), str(error))
 
 
-def events_after(lab: Laboratory, run_id: str, seq: int = 0) -> Following:
-    """Return what happened in a run since the event of number `seq`; all of it with 0.
+def events_after(
+    lab: Laboratory, run_id: str, seq: int = 0
+) -> tuple[tuple[Mapping[str, Any], ...], bool]:
+    """Return what happened in a run since the event of number `seq`, all of it with 0; and whether
+    nothing more will come.
 
     Raises:
         UsageError: there is no such run.
@@ -278,7 +246,7 @@ def events_after(lab: Laboratory, run_id: str, seq: int = 0) -> Following:
     # A line that is being written is not looked at before it ends.
     events = tuple(parse_trace(text[: text.rfind("\n") + 1], str(path)))
     new = tuple(event for event in events if event["seq"] > seq)
-    return Following(run, attempt_of(run), new, len(events), run.state not in _NOT_OVER)
+    return new, run.state not in _NOT_OVER
 
 
 _NOT_ENDED = {"queued": "It waits in the queue.", "running": "It is being worked on."}
@@ -409,61 +377,9 @@ def _cited(citations: Sequence[str], quotes: Mapping[str, Quoted]) -> str:
     return "".join(f" [{quotes[one].number}]" for one in citations if one in quotes)
 
 
-def broken_rules(lab: Laboratory) -> Iterator[str]:
-    """Yield a sentence for each recipe that breaks a rule: the system's, or one of its run's."""
-    for run, events in _made_runs(lab):
-        wanted = run.request.get("recipes_per_run", len(run.recipes))
-        if len(run.recipes) != wanted:
-            yield f"run {run.id} was to give {wanted} recipe(s) and gave {len(run.recipes)}."
-        # Rules that came later are no fault of a run.
-        rules = job_from_json(events[0]["job"]).rules if events else ()
-        # What was found of each molecule then, perhaps by a structure that nobody reads now.
-        known = {
-            (one["name"], one["smiles"]): Carboxyl(one["holds"], one["by"], one["why"])
-            for event in events or ()
-            for one in event.get("judged", ())
-        }
-        for recipe in run.recipes:
-            values = recipe.model_dump(exclude={"rank", "why_ranked", "dropped", "grounds"})
-            try:
-                check_recipe(
-                    ProposedRecipe.model_validate(values), rules,
-                    lambda *given: known.get(given) or find_carboxyl(*given),  # noqa: B023 - called here
-                )  # fmt: skip
-            except UsageError as error:
-                yield f"run {run.id}, recipe {recipe.rank}: {error}"
-
-
-def lost_citations(lab: Laboratory) -> Iterator[str]:
-    """Yield a sentence for each citation that its run was not shown, or that does not open."""
-    with lab.store.reading() as reading:
-        items = {f"{CITATION}{item.id}" for item in list_items(reading)}
-    for run, events in _made_runs(lab):
-        if events is None:
-            yield f"run {run.id}: its trace is gone or was changed: its citations cannot be shown."
-            continue
-        shown = sources_of(events)
-        for citation in dict.fromkeys(_citations(run)):
-            if citation not in shown:
-                yield f"run {run.id} cites {citation}, which it was not shown."
-            elif citation.startswith(CITATION) and citation not in items:
-                yield f"run {run.id} cites {citation}, which does not open."
-
-
 def _citations(run: Run) -> list[str]:
     cited = [c for recipe in run.recipes for ground in recipe.grounds for c in ground.citations]
     return cited + [c for recipe in run.recipes for one in recipe.dropped for c in one.citations]
-
-
-def _made_runs(lab: Laboratory) -> Iterator[tuple[Run, list[dict[str, Any]] | None]]:
-    """Yield the runs that are done, each with the events of its trace; None where it is gone."""
-    with lab.store.reading() as reading:
-        runs = [run for run, _ in list_runs(reading, "done") if run.kind != "imported"]
-    for run in runs:
-        try:
-            yield run, read_trace(trace_file(lab.workspace, run))
-        except DamagedFileError:
-            yield run, None
 
 
 def replay_run(lab: Laboratory, run_id: str) -> Replay:

@@ -52,7 +52,7 @@ from rag_assets.lab.products import Preset, Product, list_presets, list_products
 from rag_assets.lab.runs import Recipe, Run, read_run
 from rag_assets.lab.store import Writing, new_id
 from rag_assets.llm import ChatModel, ChatRequest, Message, complete_as, load_prompt
-from rag_assets.model import AnswerError, LanguageModelError, LockedError
+from rag_assets.model import AnswerError, Cell, LanguageModelError, LockedError, write_csv
 
 # How often the texts are looked at again where others have written new ones meanwhile.
 _TRIES = 8
@@ -646,3 +646,21 @@ def list_history(lab: Laboratory) -> list[HistoryRow]:
                 )
             )  # fmt: skip
         return rows
+
+
+_COLUMNS = ("run", "kind", "given at", "M1", "M2", "ratio", "modifier", "as made", "score",
+            "product", "value", "fraction", "pros", "cons", "other")  # fmt: skip
+
+
+def history_csv(rows: Sequence[HistoryRow]) -> bytes:
+    """Return a table of experiments, a line for each measured product, as spreadsheets read it."""
+    lines: list[Sequence[Cell]] = [_COLUMNS]
+    for one in rows:
+        made = one.recipe
+        parts = (made.M1, made.M2, made.atomic_ratio, made.small_molecule_modifier.name)
+        for name, value, fraction in one.products:
+            lines.append(
+                (one.run_id, one.kind, one.given_at, *parts, one.as_made, one.score, name, value,
+                 fraction, one.pros, one.cons, one.other)
+            )  # fmt: skip
+    return write_csv(lines).encode("utf-8-sig")

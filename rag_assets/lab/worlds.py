@@ -34,12 +34,11 @@ class LiveLab:
         budget: tokens and seconds of the whole run, with the clock that it was given.
         weigh: holds statements against what they cite.
         is_canceled: looked at before every call.
-        beat: called after every call: a sign of life.
     """
 
     def __init__(
         self, library: LabLibrary, models: Mapping[Role, ChatModel], budget: Budget, weigh: Weigh,
-        is_canceled: Callable[[], bool], beat: Callable[[], None] = lambda: None,
+        is_canceled: Callable[[], bool],
     ) -> None:  # fmt: skip
         tools = tools_of("orchestrator", is_root=True)
         self._worlds: dict[str, LiveWorld[LabLibrary]] = {
@@ -51,13 +50,11 @@ class LiveLab:
         self._budget = budget
         self._weigh = weigh
         self._is_canceled = is_canceled
-        self._beat = beat
 
     def ask(self, seq: int, role: str, request: ChatRequest) -> ModelTurn:  # noqa: ARG002 - of recorded worlds
         """Return what the model of a role answers; a call of a canceled run is left alone."""
         world = self._worlds[role]
         turn = self._unless_canceled(lambda: world.ask(request))
-        self._beat()
         if turn is None:
             key = request_key(world.model_name, request)
             return ModelTurn(key, error="the run was canceled while it was asked")
@@ -66,7 +63,6 @@ class LiveLab:
     def call(self, seq: int, name: str, arguments: Mapping[str, Any]) -> Observed:  # noqa: ARG002
         """Return what a tool finds."""
         found: Observed = self._tools.get(name).call(self._library, arguments)
-        self._beat()
         return found
 
     def judge(self, seq: int, name: str, smiles: str | None) -> Carboxyl:  # noqa: ARG002
@@ -75,9 +71,7 @@ class LiveLab:
 
     def weigh(self, seq: int, claims: Sequence[CitedStatement]) -> list[Support] | None:  # noqa: ARG002
         """Let them be read."""
-        found = self._unless_canceled(lambda: self._weigh(claims))
-        self._beat()
-        return found
+        return self._unless_canceled(lambda: self._weigh(claims))
 
     def _unless_canceled(self, call: Callable[[], _Result]) -> _Result | None:
         """Return what a call returns, or None as soon as the run is canceled meanwhile.

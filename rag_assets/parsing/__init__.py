@@ -14,9 +14,6 @@ if TYPE_CHECKING:
     )
     from rag_assets.parsing.pdf.opening import load_pymupdf
     from rag_assets.parsing.pdf.printed import (
-        boxes_of,
-        draw_page,
-        draw_spans,
         printed_span,
         printed_text,
         render_attachment,
@@ -76,11 +73,8 @@ __getattr__ = lazy_names(
         "STAGE_VERSION": "document",
         "WorkbookSheet": "xlsx",
         "all_parsers": "registry",
-        "boxes_of": "pdf.printed",
         "decode_text": "text",
         "describe_parsers": "registry",
-        "draw_page": "pdf.printed",
-        "draw_spans": "pdf.printed",
         "has_stale_parses": "stage",
         "json_pieces": "stored",
         "load_pymupdf": "pdf.opening",

@@ -35,7 +35,6 @@ if TYPE_CHECKING:
         SearchTable,
         quote_text,
     )
-    from rag_assets.publishing.search_table import describe_text_indexes
     from rag_assets.publishing.status import (
         DocumentLine,
         citability_conflicts,
@@ -75,7 +74,6 @@ __getattr__ = lazy_names(
         "count_lacking": "records",
         "describe_namespace": "status",
         "describe_settled": "status",
-        "describe_text_indexes": "search_table",
         "export_chunks": "export",
         "export_parsed": "export",
         "index_differences": "status",

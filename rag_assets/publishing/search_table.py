@@ -6,14 +6,13 @@ cores would answer otherwise; scores and ties are equal to the last bit between 
 """
 
 import re
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import lance
 import pyarrow as pa
 
-from rag_assets.model import DamagedFileError, PublicationError
+from rag_assets.model import DamagedFileError
 from rag_assets.publishing.rows import sort_rows
 from rag_assets.publishing.schemas import SPARSE_VECTOR, row_order, search_schema
 from rag_assets.publishing.search import (
@@ -25,8 +24,7 @@ from rag_assets.publishing.search import (
     new_session,
     quote_text,
 )
-from rag_assets.storage import LocalStore, current_folder, explained_errors
-from rag_assets.workspace import Namespace
+from rag_assets.storage import explained_errors
 
 TEXT_INDEX: dict[str, Any] = {**WORDS, "with_position": False, "num_workers": 1}
 _WORD = re.compile(r"(?<!\w)[^\W\d_]{2,40}(?!\w)")
@@ -114,72 +112,3 @@ def check_search_table(folder: Path, expected_rows: int) -> None:
                     f"{table.path}: {row['chunk_id']} is not found by '{word}' of its "
                     f"'{column}'. {mend}"
                 )
-
-
-@dataclass(frozen=True, slots=True)
-class TextIndex:
-    """One text index of the publication that readers see (`rag build-bm25`, spec 000 §4.5).
-
-    The specification builds BM25 by a command of its own, where somebody wants it. Here each
-    publication has one, since Chinese and exact terms cannot be found without: it is built with
-    the publication, over the same rows, and checked before readers see it.
-
-    Args:
-        column: what is indexed: `search_text` (headings and text) or `search_heading`.
-        rows: that it knows; `unindexed_rows` are missing from it, 0 unless it is damaged.
-        words: how many different ones it holds.
-        tokenizer: what cuts text into words; `rules` what is done with each of them.
-        size_bytes: on disk.
-    """
-
-    namespace: str
-    publication: str
-    column: str
-    rows: int
-    unindexed_rows: int
-    words: int
-    tokenizer: str
-    rules: tuple[str, ...]
-    size_bytes: int
-
-
-def describe_text_indexes(namespace: Namespace) -> list[TextIndex]:
-    """Return the text indexes of a namespace's current publication.
-
-    Raises:
-        PublicationError: nothing is published, or the publication has no such index.
-    """
-    folder = current_folder(namespace.publications, namespace.name)
-    table = folder / TABLE_NAME
-    dataset: Any = lance.dataset(str(table), session=new_session())
-    segments = {index.name: index.segments for index in dataset.describe_indices()}
-    found = []
-    for column, name in INDEX_NAMES.items():
-        if name not in segments:
-            raise PublicationError(
-                f"publication {folder.name} of '{namespace.name}' has no text index '{name}'. "
-                f"Delete {folder} and run `rag ingest --namespace {namespace.name}`."
-            )
-        told = dataset.stats.index_stats(name)
-        params: dict[str, Any] = told["indices"][0]["params"]
-        language = params["language"]
-        rules = {
-            "lower_case": "lower case",
-            "ascii_folding": "accents folded",
-            "stem": f"{language} stems",
-            "remove_stop_words": f"{language} stop words left out",
-        }
-        found.append(
-            TextIndex(
-                namespace.name,
-                folder.name,
-                column,
-                int(told["num_indexed_rows"]),
-                int(told["num_unindexed_rows"]),
-                sum(int(each["num_tokens"]) for each in told["indices"]),
-                str(params["base_tokenizer"]),
-                tuple(sentence for rule, sentence in rules.items() if params.get(rule)),
-                sum(LocalStore(table).used(f"_indices/{each.uuid}") for each in segments[name]),
-            )
-        )
-    return found

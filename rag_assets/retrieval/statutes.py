@@ -363,8 +363,7 @@ def _span_of(picked: Clause, clauses: Sequence[Clause]) -> tuple[int, int]:
 
 # Questions to the statutes of a library: articles that were found, whole, each with its citation.
 #
-# Nothing is written in the words of anybody but the law: what is returned are articles as printed,
-# by the rank of their law and the day of its wording (`group_by_rank`).
+# Nothing is written in the words of anybody but the law: what is returned are articles as printed.
 
 
 @dataclass(frozen=True, slots=True)
@@ -492,23 +491,6 @@ def _found(
         unit.parent.text if unit is not None else hit.text,
         tuple(unresolved),
     )
-
-
-def group_by_rank(
-    found: Sequence[FoundStatute],
-) -> list[tuple[LawLevel | None, list[FoundStatute]]]:
-    """Return what was found by the rank of its law, the highest first, the newest wording first.
-
-    Where the rank is not known, last; within one day in the order of the search.
-    """
-    levels = [*LawLevel, None]
-    grouped = [(level, [one for one in found if one.level == level]) for level in levels]
-    return [(level, sorted(own, key=_day_and_place, reverse=True)) for level, own in grouped if own]
-
-
-def _day_and_place(one: FoundStatute) -> tuple[date, int]:
-    law = one.hit.law
-    return (law.version_date if law is not None else None) or date.min, -one.rank
 
 
 # What limits the words of an article: what it excepts (但书, 除外, 另有规定) and what leads to it.

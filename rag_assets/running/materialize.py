@@ -199,7 +199,6 @@ def _run(
         import dagster as dg
 
         from rag_assets.defs.assets import progress_reporter, record_noted, register_questions
-        from rag_assets.defs.checks import check_currency
         from rag_assets.running.origins import execute_assets
 
         instance = stack.enter_context(open_instance(workspace))
@@ -216,7 +215,6 @@ def _run(
         finally:
             gc.unfreeze()
             progress_reporter.reset(token)
-        check_currency(workspace, instance)
         return _read_outcome(instance, run)
 
 

@@ -16,7 +16,7 @@ from rag_assets.tracing.manifests import (
     BuildManifest,
     write_build_manifest,
 )
-from rag_assets.tracing.querying import open_sql, run_sql
+from rag_assets.tracing.querying import open_sql, read_named_rows, run_sql
 
 if TYPE_CHECKING:
     from rag_assets.tracing.knowledge_views import export_knowledge

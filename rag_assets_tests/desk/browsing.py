@@ -24,7 +24,7 @@ def open_desk(workspace: Workspace, path: str = "/") -> Iterator[tuple[Page, Ser
         said: list[str] = []
         page.on("pageerror", lambda error: said.append(str(error)))
         page.on("console", lambda line: said.append(line.text) if line.type == "error" else None)
-        page.goto(served.address.opened_at(path))
+        page.goto(served.opened_at(path))
         yield page, served
         # What a page was refused, and a connection that a test cut, the browser logs as well.
         expected = ("status of 4", "net::ERR")

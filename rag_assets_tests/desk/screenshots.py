@@ -36,13 +36,13 @@ def main() -> None:
         shutil.copytree(REPOSITORY / "samples/drafts", workspace.drafts, dirs_exist_ok=True)
         with serve_desk(workspace) as served, browse() as page:
             page.set_viewport_size(VIEW)
-            page.goto(served.address.opened_at("/"))
-            take_pictures(page, served.address.url, served.desk.jobs)
+            page.goto(served.opened_at("/"))
+            take_pictures(page, served.url, served.desk.jobs)
     with tempfile.TemporaryDirectory() as folder:
         workspace = Workspace.open(make_library(Path(folder) / "lab"))
         with serve_desk(workspace) as served, browse() as page:
             page.set_viewport_size(VIEW)
-            page.goto(served.address.opened_at("/lab/runs/new"))
+            page.goto(served.opened_at("/lab/runs/new"))
             take_pictures_of_laboratory(page)
             assert served.desk.jobs.running() == []
 

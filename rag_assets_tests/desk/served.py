@@ -2,11 +2,10 @@
 
 import socket
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import uvicorn
 from fastapi.testclient import TestClient
@@ -14,7 +13,7 @@ from fastapi.testclient import TestClient
 from rag_assets.desk import Desk, build_application
 from rag_assets.desk.guard import Door, own_hosts
 from rag_assets.workspace import Workspace
-from rag_assets.workspace.desk_address import DeskAddress, desk_token
+from rag_assets.workspace.desk_address import desk_token, opened_at
 
 MOST_BYTES = 1_000_000
 NOW = datetime(2026, 11, 24, 12, 0, 0)
@@ -41,9 +40,13 @@ def visit(workspace: Workspace) -> Iterator[TestClient]:
 class Served:
     """A desk that serves in a thread of this process."""
 
-    address: DeskAddress
+    url: str
     desk: Desk
     server: uvicorn.Server
+
+    def opened_at(self, path: str) -> str:
+        """Return the address that a browser is given."""
+        return opened_at(self.url, self.desk.door.token, path)
 
     def cut(self) -> None:
         """Break every connection, as a network does."""
@@ -66,40 +69,7 @@ def serve_desk(workspace: Workspace) -> Iterator[Served]:
         thread = threading.Thread(target=server.run, args=([listening],))
         thread.start()
         try:
-            yield Served(DeskAddress(f"http://127.0.0.1:{port}", 0, desk.door.token), desk, server)
+            yield Served(f"http://127.0.0.1:{port}", desk, server)
         finally:
             server.should_exit = True
             thread.join()
-
-
-@contextmanager
-def stranger(answer: Callable[[str], str]) -> Iterator[tuple[str, list[str]]]:
-    """Serve whatever `answer` makes of a request; yield the address and what was received."""
-    received: list[str] = []
-
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-
-        def do_GET(self) -> None:
-            length = int(self.headers.get("Content-Length", 0))
-            received.append(f"{self.path} {self.headers} {self.rfile.read(length).decode()}")
-            said = answer(self.path).encode()
-            self.send_response(200)
-            self.send_header("Content-Length", str(len(said)))
-            self.end_headers()
-            self.wfile.write(said)
-
-        do_POST = do_GET  # noqa: N815 - the name that the server calls
-
-        def log_message(self, *_: object) -> None:
-            """Say nothing."""
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}", received
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()

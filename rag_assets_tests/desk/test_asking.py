@@ -163,7 +163,7 @@ class TestInBrowser:
 
     def test_reading_and_asking_need_no_script(self, opened: tuple[Page, Served]) -> None:
         page = another_window(opened[0], has_script=False)
-        page.goto(opened[1].address.opened_at("/ask"))
+        page.goto(opened[1].opened_at("/ask"))
         page.fill("#question", QUESTION)
         page.get_by_role("button", name="Ask", exact=True).click()
         (key,) = re.findall(r"/work/(\w+)", page.url)
@@ -175,7 +175,7 @@ class TestInBrowser:
         expect(page.locator("mark")).to_have_text(
             "A green roof was 7 degrees cooler than bitumen at noon."
         )
-        page.goto(f"{opened[1].address.url}/library/thesis/roofs?view=blocks")
+        page.goto(f"{opened[1].url}/library/thesis/roofs?view=blocks")
         expect(page.locator("main")).to_contain_text("A green roof was 7 degrees cooler")
         page.context.close()
 

@@ -39,7 +39,7 @@ def page(opened: tuple[Page, Served]) -> Page:
 
 @pytest.fixture
 def home(opened: tuple[Page, Served]) -> str:
-    return opened[1].address.url
+    return opened[1].url
 
 
 def editor(namespace: Namespace, name: str) -> DraftEditor:
@@ -208,7 +208,7 @@ def test_without_a_script_it_is_read_and_edited(
     page: Page, opened: tuple[Page, Served], namespace: Namespace
 ) -> None:
     window = another_window(page, has_script=False)
-    window.goto(opened[1].address.opened_at("/library/thesis/scriptless/chunks"))
+    window.goto(opened[1].opened_at("/library/thesis/scriptless/chunks"))
     window.click("#create")
     window.locator("#chunklist a").nth(1).click()
     chunk = chunks(namespace, "scriptless")[1]
@@ -227,7 +227,7 @@ def test_of_two_windows_the_second_is_told(
 ) -> None:
     begin(page, home, namespace, "windows")
     other = another_window(page)
-    other.goto(opened[1].address.opened_at("/library/thesis/windows/chunks"))
+    other.goto(opened[1].opened_at("/library/thesis/windows/chunks"))
     for window, said in ((page, "What one wrote."), (other, "What the other wrote.")):
         window.fill("#text", said)
         window.keyboard.press("Control+Enter")

@@ -39,7 +39,7 @@ def desk(served: Served) -> Desk:
 @pytest.fixture
 def page(opened: tuple[Page, Served]) -> Page:
     page, served = opened
-    page.goto(served.address.url)
+    page.goto(served.url)
     return page
 
 

@@ -9,7 +9,7 @@ from fastapi.testclient import TestClient
 from rag_assets.desk import build_application
 from rag_assets.desk.guard import own_hosts
 from rag_assets.workspace import Workspace
-from rag_assets.workspace.desk_address import desk_token, forget_desk, note_desk, noted_desk
+from rag_assets.workspace.desk_address import desk_token
 from rag_assets_tests.desk.served import MOST_BYTES, make_desk, serve_desk, visit
 from rag_assets_tests.libraries import make_workspace
 
@@ -36,7 +36,7 @@ def test_a_browser_with_the_cookie_reads_and_writes(client: TestClient) -> None:
 
 def test_without_the_token_nothing_is_read(client: TestClient) -> None:
     client.cookies.clear()
-    for path in ("/", "/review", "/library", "/api/openapi.json"):
+    for path in ("/", "/review", "/library", "/ask"):
         assert client.get(path).status_code == 401, path
     assert client.get("/static/desk.css").status_code == 200
     assert client.get("/health").json() == {"status": "ok"}
@@ -115,14 +115,6 @@ def test_a_form_without_its_token_writes_nothing(client: TestClient) -> None:
     assert "set-cookie" not in answer.headers
 
 
-def test_a_program_with_the_token_needs_no_form(client: TestClient, workspace: Workspace) -> None:
-    client.cookies.clear()
-    headers = {"Authorization": f"Bearer {desk_token(workspace)}", "X-Desk-Form": "", "Origin": ""}
-    assert client.post("/language", data=LANGUAGE, headers=headers).status_code == 303
-    headers["Authorization"] = "Bearer wrong"
-    assert client.post("/language", data=LANGUAGE, headers=headers).status_code == 401
-
-
 def test_every_answer_forbids_foreign_scripts(client: TestClient) -> None:
     paths = ("/", "/nowhere", "/static/desk.js", "/health", "/open?token=wrong")
     for path in paths:
@@ -134,20 +126,20 @@ def test_every_answer_forbids_foreign_scripts(client: TestClient) -> None:
 
 def test_a_body_that_is_too_large_is_refused(client: TestClient) -> None:
     large = {"question": "x" * MOST_BYTES}
-    for answer in (client.post("/ask", data=large), client.post("/api/query", json=large)):
-        assert answer.status_code == 413
-        assert "larger than 1000000 bytes" in answer.text
+    answer = client.post("/ask", data=large)
+    assert answer.status_code == 413
+    assert "larger than 1000000 bytes" in answer.text
 
 
 def test_a_body_that_does_not_say_its_length_is_bounded(workspace: Workspace) -> None:
     # Sent in pieces, without a length: counted while it comes.
     with serve_desk(workspace) as served:
-        address, desk = served.address, served.desk
-        host, port = address.url.removeprefix("http://").split(":")
+        url, desk = served.url, served.desk
+        host, port = url.removeprefix("http://").split(":")
         piece = b"x" * 65536
         with socket.create_connection((host, int(port))) as line:
             line.sendall(
-                f"POST /language HTTP/1.1\r\nHost: {host}:{port}\r\nOrigin: {address.url}\r\n"
+                f"POST /language HTTP/1.1\r\nHost: {host}:{port}\r\nOrigin: {url}\r\n"
                 f"Cookie: {desk.door.cookie}={desk.door.session}\r\n"
                 "Content-Type: application/x-www-form-urlencoded\r\n"
                 "Transfer-Encoding: chunked\r\n\r\n".encode()
@@ -184,15 +176,3 @@ def test_the_secret_is_kept_for_this_user_alone(workspace: Workspace) -> None:
     path = workspace.meta / "desk" / "token"
     assert desk_token(workspace) == desk_token(workspace) == path.read_text()
     assert path.stat().st_mode & 0o077 == 0
-
-
-def test_a_desk_is_noted_while_it_serves(workspace: Workspace) -> None:
-    assert noted_desk(workspace) is None
-    note_desk(workspace, "http://127.0.0.1:1", 17)
-    noted = noted_desk(workspace)
-    assert noted is not None
-    assert noted.opened_at("/ask").startswith("http://127.0.0.1:1/open?token=")
-    forget_desk(workspace, 18)
-    assert noted_desk(workspace) is not None
-    forget_desk(workspace, 17)
-    assert noted_desk(workspace) is None

@@ -50,7 +50,7 @@ def workspace(served: Served) -> Workspace:
 @pytest.fixture
 def page(opened: tuple[Page, Served], workspace: Workspace) -> Page:
     page, served = opened
-    page.goto(served.address.url + PAGE)
+    page.goto(served.url + PAGE)
     expect(place(page)).to_contain_text("1 of")
     return page
 
@@ -178,7 +178,7 @@ def test_two_windows_the_second_judgement_is_told(
     page: Page, served: Served, workspace: Workspace
 ) -> None:
     other = another_window(page)
-    other.goto(served.address.opened_at(PAGE))
+    other.goto(served.opened_at(PAGE))
     expect(place(other)).to_contain_text("1 of")
     press(page, "a", "2 of 23, 22 open")
     other.keyboard.press("w")
@@ -192,7 +192,7 @@ def test_without_a_script_it_is_read_and_judged(
     page: Page, served: Served, workspace: Workspace
 ) -> None:
     plain = another_window(page, has_script=False)
-    plain.goto(served.address.opened_at(PAGE))
+    plain.goto(served.opened_at(PAGE))
     expect(plain.locator("#picture .evidence").first).to_be_visible()
     plain.get_by_label("Comment").fill("by hand")
     plain.get_by_role("button", name="Needs work").click()

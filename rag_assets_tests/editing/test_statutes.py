@@ -8,10 +8,11 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from rag_assets.evidence import Question, make_pack, pack_from_json, pack_schema, pack_to_json
+from rag_assets.evidence import Question, make_pack, pack_from_json, pack_to_json
 from rag_assets.retrieval import OpenedLibrary
 from rag_assets.retrieval.statutes import LawShelf
 from rag_assets.workspace import Workspace
+from rag_assets_tests.docs.pack_schema import pack_schema
 from rag_assets_tests.editing.drafting import open_editor
 from rag_assets_tests.libraries import HASHING, build, make_workspace
 

@@ -18,7 +18,6 @@ from rag_assets.evidence import (
     ask,
     make_pack,
     pack_from_json,
-    pack_schema,
     pack_to_json,
     read_question,
     render_pack,
@@ -28,6 +27,7 @@ from rag_assets.model import UsageError
 from rag_assets.retrieval import OpenedLibrary, Retriever
 from rag_assets.retrieval.statutes import LawShelf
 from rag_assets.workspace import Workspace
+from rag_assets_tests.docs.pack_schema import pack_schema
 from rag_assets_tests.libraries import HASHING, build, make_workspace
 
 DOGS = """# 甲乙市养犬条例

@@ -12,12 +12,12 @@ from rag_assets.evidence import (
     Question,
     make_pack,
     pack_from_json,
-    pack_schema,
     pack_to_json,
     write_pack,
 )
 from rag_assets.model import DamagedFileError
 from rag_assets.workspace import Workspace
+from rag_assets_tests.docs.pack_schema import pack_schema
 
 PUBLISHED = Path(__file__).parents[2] / "docs/schemas/evidence_pack.schema.json"
 

@@ -5,6 +5,7 @@ import pytest
 from rag_assets.judging import Judgement, load_scorer
 from rag_assets.judging.facts import RULES, FactRule, check_facts, hold_against_facts
 from rag_assets.workspace import shipped_settings
+from rag_assets_tests.judging.rule_examples import OF_FACTS
 from rag_assets_tests.judging.sentences import passage
 
 
@@ -16,9 +17,9 @@ def judge(statement: str, *sentences: str) -> Judgement:
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
 def test_each_rule_fires_on_its_example_and_is_silent_on_the_other(rule: FactRule) -> None:
-    statement, source = rule.fires
+    (statement, source), other = OF_FACTS[rule.id]
     assert rule.check(statement, [source])
-    statement, source = rule.silent
+    statement, source = other
     assert not rule.check(statement, [source])
 
 

@@ -8,6 +8,7 @@ from rag_assets.auditing.deciding import PassagePart
 from rag_assets.judging.facts import choose_sentences, is_instruction
 from rag_assets.judging.framing import RULES, Frame, FrameRule, find_frame
 from rag_assets.retrieval.finding import read_sentences
+from rag_assets_tests.judging.rule_examples import OF_FRAMES
 from rag_assets_tests.judging.sentences import passage
 
 ROOFS = "Green roofs cool the street by two degrees."
@@ -218,11 +219,11 @@ def test_the_sentence_that_holds_most_of_the_words_decides() -> None:
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
 def test_each_rule_fires_on_its_example_and_no_rule_on_the_other(rule: FrameRule) -> None:
-    claim, source = rule.fires
+    (claim, source), other = OF_FRAMES[rule.id]
     found = frame_of(source, claim)
     assert found is not None
     assert found.rule is rule
-    claim, source = rule.silent
+    claim, source = other
     assert frame_of(source, claim) is None
 
 

@@ -109,17 +109,17 @@ def test_the_recipes_of_a_run_outlive_its_trace(made: Laboratory) -> None:
 
 def test_a_run_is_followed_from_any_event_and_a_half_written_line_waits(made: Laboratory) -> None:
     (one,) = read_queue(made).runs
-    whole = events_after(made, one.id)
-    assert whole.is_over
-    assert whole.last_seq == len(whole.events) > 10
-    assert next(e["seq"] for e in events_after(made, one.id, 10).events) == 11
-    assert not events_after(made, one.id, whole.last_seq).events
+    whole, is_over = events_after(made, one.id)
+    assert is_over
+    assert whole[-1]["seq"] == len(whole) > 10
+    assert events_after(made, one.id, 10)[0][0]["seq"] == 11
+    assert events_after(made, one.id, len(whole)) == ((), True)
     path = trace_file(made.workspace, one)
     text = path.read_text("utf-8")
     path.write_text(text[:-20], encoding="utf-8")
-    assert events_after(made, one.id).last_seq == whole.last_seq - 1
+    assert events_after(made, one.id)[0] == whole[:-1]
     path.unlink()
-    assert events_after(made, one.id).last_seq == 0
+    assert events_after(made, one.id)[0] == ()
 
 
 def test_one_laboratory_serves_threads(made: Laboratory) -> None:

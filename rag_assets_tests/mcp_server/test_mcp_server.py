@@ -78,13 +78,12 @@ def test_hit_leads_to_its_parent_and_to_the_bytes(workspace: Workspace) -> None:
     parent = call(workspace, "fetch_parent", namespace=hit["namespace"], parent_id=hit["parent_id"])
     assert hit["text"] in parent["text"]
     traced = call(workspace, "trace", citation=hit["citation_id"])
-    assert traced["passage"]["chunk_id"] == hit["chunk_id"]
-    assert traced["parent"]["hash"] == parent["hash"]
-    assert traced["parse"]["parser"]
-    (source,) = traced["sources"]
-    assert source["content_hash"] == hash_bytes(ROOFS.encode())
-    assert source["source_uri"] == "raw/evidence/roofs.md"
-    assert traced["publication"]["embedders"][0]["kind"] == "hashing"
+    (chain,) = traced["chains"]
+    assert (chain["name"], chain["holds"]) == (hit["citation_id"], True)
+    assert [step["kind"] for step in chain["steps"]][-2:] == ["parse", "file"]
+    file = chain["steps"][-1]
+    assert hash_bytes(ROOFS.encode()) in json.dumps(file)
+    assert "raw/evidence/roofs.md" in json.dumps(file)
     by_key = call(workspace, "trace", citation=f"thesis::{hit['chunk_id']}")
     assert by_key == traced
     assert state(workspace.root) == before

@@ -1,10 +1,12 @@
+from dataclasses import replace
+
 import pymupdf
 import pytest
 
 from rag_assets.model import ParsedDocument, ParseFailure
 from rag_assets.parsing import ParseHints, parse_document
 from rag_assets.parsing.cleaning import clean_line, close_line, join_texts
-from rag_assets.parsing.pdf.printed import boxes_of, draw_page, draw_spans, render_attachment
+from rag_assets.parsing.pdf.printed import render_attachment
 from rag_assets_tests.parsing.conftest import make_settings
 from rag_assets_tests.parsing.made_up_layouts import (
     PROSE,
@@ -268,23 +270,18 @@ def test_an_algorithm_between_rules_is_code() -> None:
 # Pictures
 
 
-def test_pages_and_attachments_are_drawn() -> None:
+def test_attachments_are_drawn() -> None:
     data = make_layout([figure_page()])
     document = parse_bytes(data)
-    drawn = pymupdf.Pixmap(draw_page(data, document, 1, dpi=72))
-    plain = pymupdf.open(stream=data)[0].get_pixmap(dpi=72)
-    assert (drawn.width, drawn.height) == (plain.width, plain.height)
-    assert drawn.samples != plain.samples
     cut = pymupdf.Pixmap(render_attachment(data, document.attachments[0], dpi=72))
     assert (cut.width, cut.height) == (200, 140)
-    spans = pymupdf.Pixmap(draw_spans(data, boxes_of(document, 0, 10), 1, dpi=72))
-    assert spans.samples != plain.samples
 
 
 def test_a_page_that_is_not_there_cannot_be_drawn() -> None:
     data = make_layout([figure_page()])
     document = parse_bytes(data)
+    figure = document.attachments[0]
     with pytest.raises(ValueError, match="page must be from 1 to 1, got 2"):
-        draw_page(data, document, 2)
+        render_attachment(data, replace(figure, page=2))
     with pytest.raises(ParseFailure, match="save it"):
-        draw_page(b"%PDF-1.7 nothing", document, 1)
+        render_attachment(b"%PDF-1.7 nothing", figure)

@@ -5,11 +5,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rag_assets.chunking import BoxFinder
 from rag_assets.evidence.quoting import check_quote
-from rag_assets.model import ParsedDocument, SourceLine
+from rag_assets.model import Box, ParsedDocument, SourceLine
 from rag_assets.parsing import ParseHints, parse_document
 from rag_assets.parsing.cleaning import clean_line
-from rag_assets.parsing.pdf.printed import align, boxes_of, printed_span, printed_text
+from rag_assets.parsing.pdf.printed import align, printed_span, printed_text
 from rag_assets_tests.parsing.conftest import make_settings
 from rag_assets_tests.parsing.made_up_pdfs import make_pdf, paragraph
 from rag_assets_tests.parsing.test_pdf import TITLE
@@ -99,6 +100,12 @@ def test_raised_digits_are_no_digits_of_the_number_before(
     assert check_quote(document, 0, text, "made") == "printed"
     (page, _box) = boxes_of(document, text.index("^") if "^" in text else 0, len(text))[0]
     assert page == 1
+
+
+def boxes_of(document: ParsedDocument, start: int, end: int) -> list[tuple[int, Box]]:
+    """Return page and rectangle of each box of a span."""
+    found = BoxFinder(document).find(start, end)
+    return [(one.page, (one.x0, one.y0, one.x1, one.y1)) for one in found]
 
 
 def test_boxes_cover_the_lines_of_a_span_and_no_more() -> None:

@@ -2,7 +2,6 @@
 
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
 
 import dagster as dg
 import pytest
@@ -10,7 +9,7 @@ import yaml
 
 from rag_assets.auditing import draft_key
 from rag_assets.evidence import read_question
-from rag_assets.storage import put_json, read_pointer
+from rag_assets.storage import read_pointer
 from rag_assets.workspace import Workspace, shipped_file
 
 from .conftest import Ask, at, finish_run, publish_as_seen
@@ -84,39 +83,6 @@ def test_a_question_is_made_what_its_mode_asks_for_and_nothing_else(
     assert list(run.asset_selection or ()) == [dg.AssetKey(asset)]
     instance.report_runless_asset_event(dg.AssetMaterialization(asset_key=asset, partition=key))
     assert refused(ask("questions")) == "nothing new"
-
-
-@pytest.mark.usefixtures("published")
-def test_an_answer_of_an_older_publication_is_told_once_and_not_made_again(
-    ask: Ask, workspace: Workspace, instance: dg.DagsterInstance
-) -> None:
-    key = write_question(workspace, "q.yaml", "Do leaves cool?\nmode: answer")
-    instance.add_dynamic_partitions("questions", [key])
-    asset = dg.AssetKey("agent_answers")
-    instance.report_runless_asset_event(dg.AssetMaterialization(asset_key=asset, partition=key))
-    (workspace.outputs / "answer_v001.json").write_text("{}")
-    record: dict[str, Any] = {
-        "question_file": "queries/q.yaml",
-        "json": "outputs/answer_v001.json",
-        "publications": {"thesis": published_now(workspace)},
-        "sources": [],
-    }
-    put_json(workspace.store, f"meta/answer_runs/{key}.json", record)
-    check = dg.AssetCheckKey(asset, "answers_are_current")
-    assert refused(ask("questions")) == "nothing new"
-    (workspace.root / "raw/evidence/note.md").write_text("Leaves cool the street much.")
-    publish_as_seen(workspace)
-    for _ in range(2):
-        assert refused(ask("questions")) == "nothing new"
-    history = instance.event_log_storage.get_asset_check_execution_history(check, limit=9)
-    now, before = (
-        made.event.dagster_event.asset_check_evaluation_data
-        for made in history
-        if made.event is not None and made.event.dagster_event is not None
-    )
-    assert before.passed
-    assert (now.passed, now.severity) == (False, dg.AssetCheckSeverity.WARN)
-    assert f"made of thesis/{record['publications']['thesis']}" in str(now.metadata["told"].value)
 
 
 @pytest.mark.usefixtures("published")

@@ -43,8 +43,6 @@ LIBRARIES = {"pymupdf"}
 OWNERS = {
     "a person's outputs": {
         "answering/saved.py:_noted",
-        "answering/saved.py:_state",
-        "answering/saved.py:answer_records",
         "answering/storing.py:_differences",
         "answering/storing.py:replay_stored",
         "answering/storing.py:store_answer",
@@ -140,7 +138,6 @@ OWNERS = {
     },
     "what a laboratory remembers, which nothing rebuilds": {
         "cli/lab.py:lab_show",
-        "desk/laboratory/runs.py:export_trace",
         "lab/queue.py",
         "lab/showing.py",
         "lab/store.py",

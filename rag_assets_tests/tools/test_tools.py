@@ -40,7 +40,8 @@ def test_what_a_tool_returns_is_json_and_leads_to_the_next_tool(library: OpenedL
     pack = TOOLS["evidence_pack"].call(library, {"question": "How cool are roofs?"})
     assert pack["items"][0]["exact_quote"] in hit["text"]
     traced = TOOLS["trace"].call(library, {"citation": hit["citation_id"]})
-    assert traced["passage"]["chunk_id"] == hit["chunk_id"]
+    (chain,) = traced["chains"]
+    assert (chain["name"], chain["end"], chain["holds"]) == (hit["citation_id"], "file", True)
 
 
 def test_papers_are_searched_step_by_step(library: OpenedLibrary) -> None:

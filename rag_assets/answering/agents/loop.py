@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
 from rag_assets.answering.agents.policy import (
@@ -219,9 +219,10 @@ def run_agent(job: AgentJob, world: World) -> Trace:
             decision = waiting.pop(0) if waiting else policy.decide(state, world)
         except NoDecisionError as error:
             is_last = error.kind in _LIMITS or job.fallback is None or policy is job.fallback
-            steps.append(_undecided(len(steps) + 1, policy, error))
+            number = len(steps) + 1
+            steps.append(Step(number, policy.name, turns=error.turns, note=error.reason))
             if is_last or job.fallback is None:
-                return _finish_at(job, _with_steps(state, steps), error.kind)
+                return _finish_at(job, replace(state, steps=tuple(steps)), error.kind)
             policy = job.fallback
             continue
         step = Step(
@@ -230,7 +231,7 @@ def run_agent(job: AgentJob, world: World) -> Trace:
         )  # fmt: skip
         if decision.action == job.tools.finish.name:
             result = job.tools.finish.check(decision.arguments)
-            return _trace(job, _with_steps(state, [*steps, step]), "finish", policy.name, result)
+            return _trace(job, replace(state, steps=(*steps, step)), "finish", policy.name, result)
         steps.append(_observed(step, world, registry))
 
 
@@ -249,7 +250,7 @@ def _observed(step: Step, world: World, registry: AliasRegistry) -> Step:
     except RecordingError:
         raise
     except RagError as error:
-        return _with_observation(step, Observation(error=hide_credentials(str(error))))
+        return replace(step, observation=Observation(error=hide_credentials(str(error))))
     lines = []
     for line in found.lines:
         if line.passage is None:
@@ -261,21 +262,7 @@ def _observed(step: Step, world: World, registry: AliasRegistry) -> Step:
                 line.label, alias, line.passage.chunk_key, line.passage.content_hash, is_new
             )
         )
-    return _with_observation(step, Observation(tuple(lines), found.notes))
-
-
-def _with_observation(step: Step, observation: Observation) -> Step:
-    return Step(
-        step.number, step.by, step.thought, step.action, step.arguments, observation, step.turns
-    )
-
-
-def _undecided(number: int, policy: Policy, error: NoDecisionError) -> Step:
-    return Step(number, policy.name, turns=error.turns, note=error.reason)
-
-
-def _with_steps(state: AgentState, steps: list[Step]) -> AgentState:
-    return AgentState(state.question, state.brief, tuple(steps), state.passages, state.limits)
+    return replace(step, observation=Observation(tuple(lines), found.notes))
 
 
 def _finish_at(job: AgentJob, state: AgentState, limit: EndedBy) -> Trace:

@@ -8,7 +8,6 @@ from rag_assets.defs.assets.audits import DRAFTS, build_audit_assets, metadata_o
 from rag_assets.defs.assets.engine import ENGINE, EngineResource
 from rag_assets.defs.assets.lab_runs import (
     build_lab_assets,
-    build_lab_checks,
     opened_lab,
     record_laboratory,
 )

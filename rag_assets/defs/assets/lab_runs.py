@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 import dagster as dg
 
 from rag_assets.defs.assets.reporting import OWNERS, Metadata, table, text_preview
-from rag_assets.defs.checks import judge, record_check
 from rag_assets.model import UsageError
 from rag_assets.workspace import Workspace
 
@@ -21,12 +20,6 @@ if TYPE_CHECKING:
     from rag_assets.lab.laboratory import Laboratory
 
 RUNS_ASSET = dg.AssetKey(["lab", "recipe_runs"])
-_CHECKS = {
-    "recipes_follow_the_rules": "Every recipe follows the rules of the system and of its run: two "
-    "metals, a ratio, a modifier with –COOH, BTB, and as many recipes as were wanted.",
-    "citations_of_runs_resolve": "Every citation of a recipe was shown to its run, whose trace has "
-    "its words, and every item of experience opens.",
-}
 # Another process may be working on the queue; a run takes minutes.
 _PATIENCE_SECONDS = 3600.0
 
@@ -75,19 +68,6 @@ def build_lab_assets(
     return [recipe_runs]
 
 
-def build_lab_checks(workspace: Workspace) -> list[dg.AssetChecksDefinition]:
-    """Return the checks of the runs: their rules, and their citations."""
-
-    def build(name: str, description: str) -> dg.AssetChecksDefinition:
-        @dg.asset_check(asset=RUNS_ASSET, name=name, description=description)
-        def found() -> dg.AssetCheckResult:
-            return _look(opened_lab(workspace), name)
-
-        return found
-
-    return [build(name, description) for name, description in _CHECKS.items()]
-
-
 def opened_lab(workspace: Workspace) -> "Laboratory":
     """Open the laboratory as it is at this moment, not as it was when the code was loaded."""
     from rag_assets.lab.laboratory import open_laboratory
@@ -106,19 +86,11 @@ def record_laboratory(lab: "Laboratory", instance: dg.DagsterInstance) -> bool:
     instance.report_runless_asset_event(
         dg.AssetMaterialization(RUNS_ASSET, metadata=_metadata(lab))
     )
-    for name in _CHECKS:
-        record_check(instance, RUNS_ASSET, name, _look(lab, name))
     return True
 
 
 def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
-
-
-def _look(lab: "Laboratory", check: str) -> dg.AssetCheckResult:
-    from rag_assets.lab.showing import broken_rules, lost_citations
-
-    return judge((broken_rules if check == "recipes_follow_the_rules" else lost_citations)(lab))
 
 
 def _metadata(lab: "Laboratory") -> Metadata:

@@ -16,7 +16,7 @@ from rag_assets.defs.assets.reporting import (
     table,
     text_preview,
 )
-from rag_assets.defs.checks import check_answers, check_packs, make_first_checks
+from rag_assets.defs.checks import check_packs, make_first_checks
 from rag_assets.evidence import AskOutcome, SavedQuestion, ask, noted_packs, readable_questions
 from rag_assets.model import UsageError
 from rag_assets.workspace import Workspace
@@ -145,7 +145,6 @@ class _Face:
         make: stores the output of a question.
         metadata: of that output.
         noted: what commands made and nobody has told Dagster of; each has a `key`.
-        check: makes the checks of the asset, where an output was recorded without a run.
     """
 
     asset: str
@@ -155,7 +154,6 @@ class _Face:
     make: "Callable[[OpenedLibrary, SavedQuestion, Callable[[str], None]], Any]"
     metadata: Callable[[Workspace, Any], Metadata]
     noted: Callable[[Workspace], Iterator[Any]]
-    check: Callable[[Workspace, dg.DagsterInstance], None]
 
 
 def _make_pack(
@@ -189,7 +187,6 @@ _FACES = (
         _make_pack,
         pack_metadata,
         noted_packs,
-        check_packs,
     ),
     _Face(
         "agent_answers",
@@ -202,7 +199,6 @@ _FACES = (
         _make_answer,
         answer_metadata,
         _noted_answers,
-        check_answers,
     ),
 )
 
@@ -304,5 +300,5 @@ def record_noted(workspace: Workspace, instance: dg.DagsterInstance) -> None:
                 )
             )
         if was_recorded:
-            face.check(workspace, instance)
+            check_packs(workspace, instance)
     make_first_checks(workspace, instance)

@@ -8,8 +8,6 @@ from rag_assets.defs.checks.namespace import (
 )
 from rag_assets.defs.checks.workspace import (
     build_workspace_checks,
-    check_answers,
-    check_currency,
     check_packs,
     make_first_checks,
 )

@@ -11,11 +11,10 @@ from rag_assets.model import RagError
 from rag_assets.workspace import Workspace
 
 _PACKS, _AUDITS = dg.AssetKey("evidence_packs"), dg.AssetKey("citation_audits")
-_ANSWERS = dg.AssetKey("agent_answers")
 
 
 def build_workspace_checks(workspace: Workspace) -> Sequence[dg.AssetChecksDefinition]:
-    """Return the checks over all evidence packs, answers and citation audits."""
+    """Return the checks over all evidence packs and citation audits."""
 
     @dg.asset_check(
         asset=_PACKS,
@@ -23,26 +22,6 @@ def build_workspace_checks(workspace: Workspace) -> Sequence[dg.AssetChecksDefin
     )
     def packs_cite_a_publication() -> dg.AssetCheckResult:
         return _judge_packs(workspace)
-
-    @dg.asset_check(
-        asset=_ANSWERS,
-        description="Every statement that an answer to a question of queries/ keeps cites passages "
-        "that were found, is judged to be supported by them, and its quote stands in the published "
-        "text, word for word. Answers that were seen before and have not changed are not read "
-        "again.",
-        blocking=True,
-    )
-    def answers_cite_what_supports_them() -> dg.AssetCheckResult:
-        return _judge_answers(workspace)
-
-    @dg.asset_check(
-        asset=_ANSWERS,
-        description="Every answer to a question of queries/ was made of what is published now; "
-        "else which of the documents that it cites have changed. Materializing the question's "
-        "partition answers again.",
-    )
-    def answers_are_current() -> dg.AssetCheckResult:
-        return _judge_currency(workspace)
 
     @dg.asset_check(
         asset=_AUDITS,
@@ -60,40 +39,13 @@ def build_workspace_checks(workspace: Workspace) -> Sequence[dg.AssetChecksDefin
     def citations_are_supported() -> dg.AssetCheckResult:
         return _judge_support(workspace)
 
-    return [
-        packs_cite_a_publication,
-        answers_cite_what_supports_them,
-        answers_are_current,
-        verdicts_are_current,
-        citations_are_supported,
-    ]
+    return [packs_cite_a_publication, verdicts_are_current, citations_are_supported]
 
 
 def check_packs(workspace: Workspace, instance: dg.DagsterInstance) -> None:
     """Check the packs, of which some were recorded without a run."""
     result = _found(_judge_packs, workspace)
     record_check(instance, _PACKS, "packs_cite_a_publication", result)
-
-
-def check_answers(workspace: Workspace, instance: dg.DagsterInstance) -> None:
-    """Check the answers, of which some were recorded without a run."""
-    for _, name, look in _OF_ANSWERS:
-        record_check(instance, _ANSWERS, name, _found(look, workspace))
-
-
-def check_currency(workspace: Workspace, instance: dg.DagsterInstance) -> None:
-    """Look whether the answers are of what is published now, and tell it where it is new.
-
-    A publication is made by runs that make no answer, and the check would go on to show what it
-    found when that was made.
-    """
-    result = _found(_judge_currency, workspace)
-    key = dg.AssetCheckKey(_ANSWERS, "answers_are_current")
-    latest = instance.get_latest_asset_check_evaluation_record(key)
-    told = latest.evaluation if latest else None
-    before = (told.passed, told.description) if isinstance(told, dg.AssetCheckEvaluation) else None
-    if before != (result.passed, result.description):
-        record_check(instance, _ANSWERS, key.name, result)
 
 
 def make_first_checks(workspace: Workspace, instance: dg.DagsterInstance) -> None:
@@ -104,7 +56,6 @@ def make_first_checks(workspace: Workspace, instance: dg.DagsterInstance) -> Non
     """
     for asset, name, look in (
         (_PACKS, "packs_cite_a_publication", _judge_packs),
-        *_OF_ANSWERS,
         (_AUDITS, "verdicts_are_current", _judge_verdicts),
         (_AUDITS, "citations_are_supported", _judge_support),
     ):
@@ -124,28 +75,6 @@ def _found(
 
 def _judge_packs(workspace: Workspace) -> dg.AssetCheckResult:
     return judge(packs_without_publication(workspace))
-
-
-def _judge_answers(workspace: Workspace) -> dg.AssetCheckResult:
-    # Imported here, as below: every command loads the checks, few answer.
-    from rag_assets.answering.saved import LookedAt, unsupported_answers
-
-    looked = LookedAt()
-    found = list(unsupported_answers(Workspace.open(workspace.root), looked))
-    return judge(found, passing=f"{looked.answers} looked at, {looked.anew} anew.")
-
-
-def _judge_currency(workspace: Workspace) -> dg.AssetCheckResult:
-    from rag_assets.answering.saved import LookedAt, outdated_answers
-
-    found = outdated_answers(Workspace.open(workspace.root), LookedAt())
-    return judge(found, dg.AssetCheckSeverity.WARN)
-
-
-_OF_ANSWERS = (
-    (_ANSWERS, "answers_cite_what_supports_them", _judge_answers),
-    (_ANSWERS, "answers_are_current", _judge_currency),
-)
 
 
 def _judge_verdicts(workspace: Workspace) -> dg.AssetCheckResult:

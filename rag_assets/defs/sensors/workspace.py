@@ -13,7 +13,6 @@ import dagster as dg
 
 from rag_assets import __version__
 from rag_assets.defs.assets import REASON_TAG, assets_of_question, record_noted
-from rag_assets.defs.checks import check_currency
 from rag_assets.defs.sensors.attempts import attempts_of, default_status, is_busy
 from rag_assets.evidence import check_question, list_questions, read_question
 from rag_assets.model import RagError, hash_fields
@@ -43,7 +42,6 @@ class _Watched:
         check: raises RagError where a run could only fail of the file.
         look_for_stale: yields each file with whether what was made of it is out of date;
             None where it is not made again for that.
-        look_again: at what is known of all outputs, where the circumstances are others.
     """
 
     assets: Sequence[dg.AssetKey]
@@ -53,7 +51,6 @@ class _Watched:
     read: Callable[[Path], tuple[str, Sequence[dg.AssetKey]]]
     check: Callable[[Workspace, Path], None]
     look_for_stale: StaleLook | None = None
-    look_again: Callable[[Workspace, dg.DagsterInstance], None] | None = None
 
 
 @dataclass(slots=True)
@@ -70,14 +67,12 @@ class _Memory:
     refusals: dict[str, str | None] = field(default_factory=dict)
     current: set[tuple[str, Path]] = field(default_factory=set)
 
-    def enter(self, circumstances: str) -> bool:
-        """Forget what was found under others. Returns whether they are new."""
-        if circumstances == self.circumstances:
-            return False
-        self.circumstances = circumstances
-        self.refusals.clear()
-        self.current.clear()
-        return True
+    def enter(self, circumstances: str) -> None:
+        """Forget what was found under others."""
+        if circumstances != self.circumstances:
+            self.circumstances = circumstances
+            self.refusals.clear()
+            self.current.clear()
 
 
 def build_workspace_sensors(
@@ -102,8 +97,7 @@ def build_workspace_sensors(
             try:
                 fresh = Workspace.open(workspace.root)
                 record_noted(fresh, context.instance)
-                if memory.enter(_circumstances(fresh)) and watched.look_again is not None:
-                    watched.look_again(fresh, context.instance)
+                memory.enter(_circumstances(fresh))
                 files = _read_files(watched.list_files(fresh), watched.read)
                 return _Look(fresh, context, watched, files, memory).answer()
             except RagError as error:
@@ -116,8 +110,7 @@ def build_workspace_sensors(
               "new question in queries/. A file that cannot be asked is named and gets no run.",
               _Watched([dg.AssetKey("evidence_packs"), dg.AssetKey("agent_answers")],
                        questions[0], questions[1], list_questions, _read_question,
-                       lambda fresh, path: check_question(fresh, read_question(path).question),
-                       look_again=check_currency)),
+                       lambda fresh, path: check_question(fresh, read_question(path).question))),
         build("drafts", "Verifies the citations of every new revision of a draft in drafts/, and "
               "audits its claims; again where a changed source made a verdict stale. A draft that "
               "cannot be read is named and gets no run.",

@@ -1,14 +1,9 @@
 """Feedback on runs: the form, comparison reports, history and sheets."""
 
-import io
-import zipfile
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import PurePosixPath
-from xml.sax.saxutils import escape
 
 from fastapi import APIRouter, HTTPException, Request
-from starlette.datastructures import FormData, UploadFile
+from starlette.datastructures import FormData
 from starlette.responses import RedirectResponse, Response
 
 from rag_assets.desk.laboratory.shared import (
@@ -18,7 +13,6 @@ from rag_assets.desk.laboratory.shared import (
     download,
     number,
     seen_of,
-    status_of,
     texts_of,
     whole_number,
 )
@@ -38,22 +32,21 @@ from rag_assets.lab.feedback import (
     outdated_parts,
     signature,
 )
-from rag_assets.lab.importing import import_experiments, read_sheet
-from rag_assets.lab.products import list_products, product_names
+from rag_assets.lab.products import product_names
 from rag_assets.lab.recipes import formula
 from rag_assets.lab.store import Reading
 from rag_assets.lab.teaching import (
     FeedbackPage,
-    HistoryRow,
     compare_again,
     feedback_page,
     give_feedback,
+    history_csv,
     learn_again,
     list_history,
     preview_comparison,
     withdraw_feedback,
 )
-from rag_assets.model import Cell, ChangedMeanwhileError, RagError, UsageError, write_csv
+from rag_assets.model import ChangedMeanwhileError, RagError, UsageError
 
 reports_router = APIRouter(prefix="/runs/{run_id}/report")
 
@@ -155,74 +148,7 @@ def table_of(reading: Reading, comparison: Comparison) -> tuple[list[tuple[str, 
     return [(kind, run_id) for kind, run_id, _ in shown], lines
 
 
-_PARTS = {
-    "[Content_Types].xml": '<Types xmlns="http://schemas.openxmlformats.org/package/2006/'
-    'content-types"><Default Extension="rels" ContentType="application/vnd.openxmlformats-package.'
-    'relationships+xml"/><Default Extension="xml" ContentType="application/xml"/><Override '
-    'PartName="/xl/workbook.xml" ContentType="application/vnd.openxmlformats-officedocument.'
-    'spreadsheetml.sheet.main+xml"/><Override PartName="/xl/worksheets/sheet1.xml" ContentType="'
-    'application/vnd.openxmlformats-officedocument.spreadsheetml.worksheet+xml"/></Types>',
-    "_rels/.rels": '<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/'
-    'relationships"><Relationship Id="rId1" Type="http://schemas.openxmlformats.org/officeDocument/'
-    '2006/relationships/officeDocument" Target="xl/workbook.xml"/></Relationships>',
-    "xl/workbook.xml": '<workbook xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"'
-    ' xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"><sheets><sheet '
-    'name="history" sheetId="1" r:id="rId1"/></sheets></workbook>',
-    "xl/_rels/workbook.xml.rels": '<Relationships xmlns="http://schemas.openxmlformats.org/package/'
-    '2006/relationships"><Relationship Id="rId1" Type="http://schemas.openxmlformats.org/'
-    'officeDocument/2006/relationships/worksheet" Target="worksheets/sheet1.xml"/></Relationships>',
-}
-_HEAD = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n'
-# The same rows make the same bytes.
-_DAY = (1980, 1, 1, 0, 0, 0)
-
-
-def to_csv(rows: Sequence[Sequence[Cell]]) -> bytes:
-    """Return rows as CSV in UTF-8 with the mark by which spreadsheets know it."""
-    return ("\ufeff" + write_csv(rows, "\r\n")).encode()
-
-
-def to_xlsx(rows: Sequence[Sequence[Cell]]) -> bytes:
-    """Return rows as a workbook: numbers as numbers, text as text, never as a formula."""
-    lines = "".join(
-        f'<row r="{number}">{"".join(_cell(cell, place, number) for place, cell in enumerate(row))}'
-        "</row>"
-        for number, row in enumerate(rows, start=1)
-    )
-    sheet = (
-        '<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetData>'
-        f"{lines}</sheetData></worksheet>"
-    )
-    out = io.BytesIO()
-    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, text in {**_PARTS, "xl/worksheets/sheet1.xml": sheet}.items():
-            archive.writestr(zipfile.ZipInfo(name, _DAY), f"{_HEAD}{text}")
-    return out.getvalue()
-
-
-def _cell(cell: Cell, place: int, row: int) -> str:
-    name = f"{_column(place)}{row}"
-    if cell is None or cell == "":
-        return ""
-    if isinstance(cell, str):
-        text = escape("".join(c for c in cell if c.isprintable() or c in "\n\t"))
-        return f'<c r="{name}" t="inlineStr"><is><t xml:space="preserve">{text}</t></is></c>'
-    return f'<c r="{name}"><v>{cell!r}</v></c>'
-
-
-def _column(place: int) -> str:
-    """Return a column's letters: 0 is A, 26 is AA."""
-    letters = ""
-    place += 1
-    while place:
-        place, rest = divmod(place - 1, 26)
-        letters = chr(ord("A") + rest) + letters
-    return letters
-
-
 history_router = APIRouter(prefix="/history")
-IMPORT_KIND = "import"
-_XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 
 
 @history_router.get("")
@@ -245,75 +171,7 @@ def show_history(request: Request, open_lab: LabOf, products: str = "") -> Respo
 @history_router.get("/history.csv")
 def as_csv(open_lab: LabOf) -> Response:
     """Return the history as CSV."""
-    return download(to_csv(_cells(list_history(open_lab.lab))), "text/csv", "history.csv")
-
-
-@history_router.get("/history.xlsx")
-def as_xlsx(open_lab: LabOf) -> Response:
-    """Return the history as a workbook."""
-    return download(to_xlsx(_cells(list_history(open_lab.lab))), _XLSX, "history.xlsx")
-
-
-@history_router.get("/import")
-def choose(request: Request) -> Response:
-    """Ask for a sheet."""
-    return page(request, "lab/import.html", understood=None, trouble="")
-
-
-@history_router.post("/import")
-async def bring(request: Request, open_lab: LabOf, form: FormOf) -> Response:
-    """Show what is understood of a sheet, or store it."""
-    brought = form.get("file")
-    if not isinstance(brought, UploadFile) or not brought.filename:
-        trouble = say(request, "Choose a file first.")
-        return page(request, "lab/import.html", 400, understood=None, trouble=trouble)
-    name = PurePosixPath(brought.filename.replace("\\", "/")).name
-    with open_lab.lab.store.reading() as reading:
-        known = [one.name for one in list_products(reading)]
-    sheet = text_of(form, "sheet").strip() or None
-    try:
-        understood = read_sheet(
-            name, await brought.read(), known, open_lab.lab.workspace.settings.parse, sheet
-        )
-    except RagError as error:
-        return page(
-            request, "lab/import.html", status_of(error), understood=None, trouble=str(error)
-        )
-    if text_of(form, "do") != "store":
-        return page(request, "lab/import.html", understood=understood, trouble="")
-    learn = bool(text_of(form, "learn"))
-    begins = say(request, "The experiments are stored.")
-
-    def work(job: Job) -> str:
-        job.tell(begins)
-        import_experiments(
-            open_lab.lab, understood, at=open_lab.now(), by=open_lab.person, learn=learn
-        )
-        return "/lab/history"
-
-    return open_lab.follow(IMPORT_KIND, work)
-
-
-def _cells(rows: list[HistoryRow]) -> list[list[Cell]]:
-    names = sorted({name for row in rows for name, _, _ in row.products})
-    head: list[Cell] = ["run", "kind", "given at", "recipe", "as made", "score"]
-    head += [part for name in names for part in (name, f"{name} fraction")]
-    head += ["pros", "cons", "other"]
-    cells = [head]
-    for row in rows:
-        measured = {name: (value, fraction) for name, value, fraction in row.products}
-        line: list[Cell] = [
-            row.run_id,
-            row.kind,
-            row.given_at,
-            formula(row.recipe),
-            row.as_made,
-            row.score,
-        ]
-        for name in names:
-            line += measured.get(name, (None, None))
-        cells.append([*line, row.pros, row.cons, row.other])
-    return cells
+    return download(history_csv(list_history(open_lab.lab)), "text/csv", "history.csv")
 
 
 router = APIRouter(prefix="/runs/{run_id}/feedback")

@@ -1,6 +1,5 @@
 """Runs of the laboratory: the queue, recipes, traces and what they cite."""
 
-import json
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 
@@ -34,7 +33,6 @@ from rag_assets.lab.queue import (
     parse_request,
     queue_again,
     submit_request,
-    trace_file,
 )
 from rag_assets.lab.recipes import FIELDS, formula
 from rag_assets.lab.runs import Ground, Recipe
@@ -66,7 +64,6 @@ def front(request: Request, open_lab: LabOf) -> Response:
         "lab/front.html",
         waiting=[run for run in asked if run.state in ("queued", "running")],
         latest=[run for run in reversed(asked) if run.state not in ("queued", "running")][:_LATEST],
-        worker=queue.worker,
         is_worked_on=queue.is_worked_on,
         formula=formula,
         job=open_lab.worker.job,
@@ -296,15 +293,17 @@ async def _steps(
     seq = after
     while True:
         try:
-            found = await anyio.to_thread.run_sync(events_after, open_lab.lab, run_id, seq)
+            events, is_over = await anyio.to_thread.run_sync(
+                events_after, open_lab.lab, run_id, seq
+            )
         except RagError:
             # The page itself says what is wrong with the trace.
             break
-        for event in found.events:
+        for event in events:
             text = bytes(page(request, "lab/step.html", event=event).body).decode()
             yield ServerSentEvent(text, event="item", id=str(event["seq"]))
             seq = int(event["seq"])
-        if found.is_over:
+        if is_over:
             break
         await anyio.sleep(_POLL_SECONDS)
     yield ServerSentEvent(f"/lab/runs/{run_id}", event="end")
@@ -334,23 +333,6 @@ def replay(request: Request, open_lab: LabOf, run_id: str) -> Response:
     return page(request, "lab/replay.html", run=run, found=replay_run(open_lab.lab, run_id))
 
 
-@router.get("/card")
-def card(request: Request, open_lab: LabOf, run_id: str, recipe: int = 1) -> Response:
-    """Show one recipe on one sheet, for the bench."""
-    open_lab.run(run_id)
-    view = view_run(open_lab.lab, run_id)
-    if not 1 <= recipe <= len(view.run.recipes):
-        raise HTTPException(404, f"run {run_id} has no recipe {recipe}.")
-    return page(
-        request,
-        "lab/card.html",
-        view=view,
-        run=view.run,
-        one=shown_recipe(view.run.recipes[recipe - 1]),
-        numbers=numbers_of(view),
-    )
-
-
 @router.get("/export.md")
 def export_text(open_lab: LabOf, run_id: str) -> Response:
     """Return the run as Markdown."""
@@ -358,27 +340,6 @@ def export_text(open_lab: LabOf, run_id: str) -> Response:
     view = view_run(open_lab.lab, run_id)
     text = render_run(view.run, view.events, view.fault)
     return download(text.encode(), "text/markdown; charset=utf-8", f"{run_id}.md")
-
-
-@router.get("/export.json")
-def export_values(open_lab: LabOf, run_id: str) -> Response:
-    """Return the run as it is stored, with its version and note."""
-    open_lab.run(run_id)
-    view = view_run(open_lab.lab, run_id)
-    values = {**view.run.model_dump(mode="json"), "version": view.version,
-              "note": view.note.to_json()}  # fmt: skip
-    text = json.dumps(values, ensure_ascii=False, indent=1) + "\n"
-    return download(text.encode(), "application/json", f"{run_id}.json")
-
-
-@router.get("/export.jsonl")
-def export_trace(open_lab: LabOf, run_id: str) -> Response:
-    """Return the trace as it is stored."""
-    run = open_lab.run(run_id)
-    path = trace_file(open_lab.lab.workspace, run)
-    if not path.is_file():
-        raise HTTPException(404, f"run {run_id} has no trace: it is {run.state}.")
-    return download(path.read_bytes(), "application/jsonl", f"{run_id}.jsonl")
 
 
 def shown_recipe(recipe: Recipe) -> ShownRecipe:

@@ -4,9 +4,8 @@ from collections.abc import Callable
 from typing import Any  # functions of any signature
 
 from rag_assets.answering.agents import ContextTool
-from rag_assets.desk.tools.reading import PAPER_TOOLS, evidence_pack, fetch_parent, search
+from rag_assets.desk.tools.reading import PAPER_TOOLS, evidence_pack, fetch_parent, search, trace
 from rag_assets.desk.tools.statutes import law_article, law_search
-from rag_assets.desk.tools.tracing import trace
 from rag_assets.retrieval import OpenedLibrary
 
 LibraryTool = ContextTool[OpenedLibrary]

@@ -4,10 +4,9 @@ from collections.abc import Callable, Sequence
 from datetime import date
 from functools import wraps
 from inspect import signature
-from typing import Annotated, Any, NotRequired
+from typing import Annotated, Any
 
 from pydantic import Field
-from typing_extensions import TypedDict
 
 from rag_assets.answering import PaperSearch, paper_tools
 from rag_assets.answering.agents import Found as AgentFound
@@ -15,7 +14,9 @@ from rag_assets.answering.agents import Passage
 from rag_assets.evidence import Question, chat_model_of, make_pack, pack_to_json
 from rag_assets.evidence.locating import locate
 from rag_assets.model import UsageError
-from rag_assets.retrieval import FoundLaw, Hit, OpenedLibrary, Retriever, SearchFilters, explain_hit
+from rag_assets.retrieval import Hit, OpenedLibrary, Retriever, SearchFilters, explain_hit
+from rag_assets.tracing import chain_to_json
+from rag_assets.tracing import trace as trace_down
 
 Namespaces = Annotated[
     Sequence[str], Field(description="Names of namespaces; empty for all that are published.")
@@ -34,50 +35,6 @@ AllVersions = Annotated[
 ]
 
 
-class FoundPassage(TypedDict):
-    """A passage that `search` found; `score` compares passages of one answer only.
-
-    `edited` is there only where a person wrote it in place of `text`, which is what is printed.
-    """
-
-    rank: int
-    citation_id: str
-    namespace: str
-    chunk_id: str
-    parent_id: str
-    doc_uid: str
-    title: str | None
-    section: str
-    place: str
-    citable: bool
-    year: int | None
-    score: float
-    why: str
-    text: str
-    law: FoundLaw | None
-    edited: NotRequired[str]
-
-
-class Found(TypedDict):
-    """What `search` returns: passages, best first; what was searched; what to know about it."""
-
-    hits: list[FoundPassage]
-    filters: list[str]
-    warnings: list[str]
-
-
-class ParentText(TypedDict):
-    """The whole page or section around a passage."""
-
-    namespace: str
-    parent_id: str
-    doc_uid: str
-    section: str
-    place: str
-    hash: str
-    text: str
-
-
 def search(
     library: OpenedLibrary,
     query: Annotated[str, Field(description="A question or words, English or Chinese.")],
@@ -90,10 +47,12 @@ def search(
     citable_only: Annotated[bool, Field(description="Only what may be cited as evidence.")] = False,
     as_of: AsOf = None,
     all_versions: AllVersions = False,
-) -> Found:
+) -> dict[str, Any]:
     """Find passages by words and by meaning, best first, each with place and citation id.
 
     Cite a passage of a law by its `law.citation`, and say where its `law.standing` is not in_force.
+    `score` compares passages of one answer only. `edited` is there only where a person wrote it in
+    place of `text`, which is what is printed.
     """
     chosen = SearchFilters(citable_only=citable_only)
     for condition in filters:
@@ -118,7 +77,7 @@ def fetch_parent(
     library: OpenedLibrary,
     namespace: Annotated[str, Field(description="As a hit names it.")],
     parent_id: Annotated[str, Field(description="As a hit names it, for instance roofs:p003.")],
-) -> ParentText:
+) -> dict[str, Any]:
     """Return the whole page or section around a passage."""
     with Retriever(library, [namespace]) as retriever:
         (reader,) = retriever.readers
@@ -163,9 +122,23 @@ def evidence_pack(
     return pack_to_json(make_pack(library, asked))
 
 
-def _passage(rank: int, hit: Hit) -> FoundPassage:
+def trace(
+    library: OpenedLibrary,
+    citation: Annotated[
+        str,
+        Field(
+            description="kb:<namespace>__chunk-…, or <namespace>::<chunk_id>, of a hit; or a "
+            "stored verdict or item such as chapter_citations_v001#3."
+        ),
+    ],
+) -> dict[str, Any]:
+    """Lead from a citation to passage, parent, parse and file, with the hash of each."""
+    return {"chains": [chain_to_json(chain) for chain in trace_down(library.workspace, citation)]}
+
+
+def _passage(rank: int, hit: Hit) -> dict[str, Any]:
     place = locate(hit.page_start, hit.page_end, hit.char_start, hit.char_end, hit.section_path)
-    found: FoundPassage = {
+    found = {
         "rank": rank,
         "citation_id": hit.citation_id,
         "namespace": hit.namespace,
@@ -187,33 +160,11 @@ def _passage(rank: int, hit: Hit) -> FoundPassage:
     return found
 
 
-class PaperPassage(TypedDict):
-    """A passage of a paper that may be cited; `label` names it as the agent's own record does."""
-
-    label: str
-    citation_id: str
-    namespace: str
-    doc_id: str
-    chunk_id: str
-    title: str | None
-    section: str
-    place: str
-    year: int | None
-    text: str
-
-
-class PaperFindings(TypedDict):
-    """What was found, and what was done otherwise than asked."""
-
-    passages: list[PaperPassage]
-    notes: list[str]
-
-
-def _over_library(function: Callable[..., AgentFound]) -> Callable[..., PaperFindings]:
+def _over_library(function: Callable[..., AgentFound]) -> Callable[..., dict[str, Any]]:
     """Return a tool of the agent as one whose first parameter is an open library."""
 
     @wraps(function)
-    def call(library: OpenedLibrary, *args: Any, **values: Any) -> PaperFindings:
+    def call(library: OpenedLibrary, *args: Any, **values: Any) -> dict[str, Any]:
         with Retriever(library) as retriever:
             search = PaperSearch(retriever, SearchFilters(citable_only=True))
             found = function(search, *args, **values)
@@ -222,13 +173,13 @@ def _over_library(function: Callable[..., AgentFound]) -> Callable[..., PaperFin
         return {"passages": passages, "notes": list(found.notes)}
 
     # What schemas are made from: the agent's own parameters, and what is returned here.
-    told = signature(function).replace(return_annotation=PaperFindings)
+    told = signature(function).replace(return_annotation=dict[str, Any])
     call.__signature__ = told  # type: ignore[attr-defined]
-    call.__annotations__ = {**function.__annotations__, "return": PaperFindings}
+    call.__annotations__ = {**function.__annotations__, "return": dict[str, Any]}
     return call
 
 
-def _row(label: str, passage: Passage) -> PaperPassage:
+def _row(label: str, passage: Passage) -> dict[str, Any]:
     place = locate(
         passage.page_start, passage.page_end, passage.char_start, passage.char_end,
         passage.section_path,

@@ -1,10 +1,9 @@
 """Find and look up articles of statutes, each with the citation that leads back to it."""
 
 from datetime import date
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import Field
-from typing_extensions import TypedDict
 
 from rag_assets.desk.tools.reading import AllVersions, AsOf, Namespaces, TopK
 from rag_assets.model import UsageError
@@ -18,63 +17,6 @@ from rag_assets.retrieval.statutes import (
 )
 
 
-class LawArticle(TypedDict):
-    """An article, or a clause of it, as printed. Cite it by `citation`, letter for letter.
-
-    `standing` is in_force, not_yet_in_force, superseded, repealed or unknown on the day `as_of`;
-    `is_stated` whether the text says since when it holds; `repeal` the sentence that repeals it.
-    `char_start`, `char_end`: in the document's clean text.
-    """
-
-    citation: str
-    law: str
-    path: list[str]
-    article: str
-    clause: str
-    text: str
-    standing: str
-    as_of: str
-    version_date: str | None
-    holds_from: str | None
-    is_stated: bool
-    repeal: str | None
-    level: str | None
-    issuer: str | None
-    namespace: str
-    doc_uid: str
-    content_hash: str
-    char_start: int
-    char_end: int
-
-
-class LawPassage(TypedDict):
-    """A passage that `law_search` found; one without articles is a preamble, a list or an annex.
-
-    `source` names law and path; `repeal` is the sentence that repeals the law; `unit` holds the
-    articles around it; `unresolved` citations that lead nowhere, with the reason: do not use these.
-    """
-
-    rank: int
-    source: str
-    standing: str
-    repeal: str | None
-    level: str | None
-    citation_id: str
-    articles: list[LawArticle]
-    text: str
-    unit: str
-    unresolved: list[str]
-
-
-class FoundLaws(TypedDict):
-    """What `law_search` returns, best first, and what to know about it."""
-
-    as_of: str
-    hits: list[LawPassage]
-    filters: list[str]
-    warnings: list[str]
-
-
 def law_search(
     library: OpenedLibrary,
     query: Annotated[str, Field(description="A question or words; or an article: 刑法133条之一.")],
@@ -82,11 +24,14 @@ def law_search(
     top_k: TopK = None,
     as_of: AsOf = None,
     all_versions: AllVersions = False,
-) -> FoundLaws:
+) -> dict[str, Any]:
     """Find articles of statutes in the wording that holds on a day, best first.
 
     Every statement about law must cite an article that a tool has returned, by its `citation` in
     the form [文件 > 章节 > 条款], letter for letter; say so where its standing is not in_force.
+    `standing` is in_force, not_yet_in_force, superseded, repealed or unknown on that day, and
+    `is_stated` whether the text says since when it holds. `unit` holds the articles around a hit;
+    a hit without articles is a preamble, a list or an annex. Do not use `unresolved` citations.
     """
     day = _asked_day(as_of)
     return describe_search(
@@ -103,14 +48,14 @@ def law_article(
     ],
     namespaces: Namespaces = (),
     as_of: AsOf = None,
-) -> LawArticle:
+) -> dict[str, Any]:
     """Return the article, paragraph (款) or item (项) that a citation names, cut out exactly."""
     day = _asked_day(as_of)
     with library.hold(namespaces) as held:
         return describe_article(LawShelf(held, day).article(citation), day)
 
 
-def describe_search(found: StatuteSearch) -> FoundLaws:
+def describe_search(found: StatuteSearch) -> dict[str, Any]:
     """Return what was found as values that JSON knows."""
     return {
         "as_of": str(found.as_of),
@@ -120,7 +65,7 @@ def describe_search(found: StatuteSearch) -> FoundLaws:
     }
 
 
-def describe_article(found: FoundArticle, day: date) -> LawArticle:
+def describe_article(found: FoundArticle, day: date) -> dict[str, Any]:
     """Return an article as values that JSON knows."""
     version = found.version
     return {
@@ -146,7 +91,7 @@ def describe_article(found: FoundArticle, day: date) -> LawArticle:
     }
 
 
-def _passage(one: FoundStatute, day: date) -> LawPassage:
+def _passage(one: FoundStatute, day: date) -> dict[str, Any]:
     return {
         "rank": one.rank,
         "source": one.source,

@@ -60,7 +60,7 @@ class Opened:
     gate: Gate
 
     def go(self, path: str) -> None:
-        self.page.goto(f"{self.served.address.url}{path}")
+        self.page.goto(f"{self.served.url}{path}")
 
     def wait(self) -> None:
         for job in self.served.desk.jobs.running():
@@ -169,12 +169,12 @@ def pages_of(opened: Opened) -> list[str]:
         for kind in ("asked", "called")
     )
     return [
-        "/lab", "/lab/runs", "/lab/runs/new", "/lab/runs/m1", "/lab/runs/m1/card",
+        "/lab", "/lab/runs", "/lab/runs/new", "/lab/runs/m1",
         "/lab/runs/m1/feedback", f"/lab/runs/{made}", f"/lab/runs/{made}/trace",
         f"/lab/runs/{made}/trace/{asked}", f"/lab/runs/{made}/trace/{called}",
         f"/lab/runs/{made}/report", f"/lab/runs/{made}/replay",
         f"/lab/passages/{printed}?run={made}",
-        "/lab/history", "/lab/history/import", "/lab/experience", "/lab/experience/log",
+        "/lab/history", "/lab/experience", "/lab/experience/log",
         "/lab/experience/new", f"/lab/experience/mem:{note.id}", "/lab/settings",
         "/lab/settings/presets", "/lab/settings/experience", "/lab/settings/comparison",
         "/lab/settings/recipes", "/lab/settings/language",
@@ -229,13 +229,13 @@ def second_window(opened: Opened, **options: Any) -> Iterator[Page]:
     assert browser is not None
     context = browser.new_context(**options)
     other = context.new_page()
-    other.goto(opened.served.address.opened_at("/lab"))
+    other.goto(opened.served.opened_at("/lab"))
     yield other
     context.close()
 
 
 def test_reading_and_reporting_need_no_script(filled: Opened) -> None:
-    base = filled.served.address.url
+    base = filled.served.url
     with second_window(filled, java_script_enabled=False) as page:
         page.goto(f"{base}/lab/runs/m1")
         expect(
@@ -261,7 +261,7 @@ def test_of_two_windows_on_one_item_the_second_is_told(filled: Opened) -> None:
     first = filled.page
     filled.go(path)
     with second_window(filled) as second:
-        second.goto(f"{filled.served.address.url}{path}")
+        second.goto(f"{filled.served.url}{path}")
         for window, text in ((first, "Of the first."), (second, "Of the second.")):
             window.keyboard.press("e")
             window.get_by_label("Text", exact=True).fill(text)

@@ -1,6 +1,5 @@
-"""One run's pages: recipes with grounds, citations, trace, live steps, card, replay, exports."""
+"""One run's pages: recipes with grounds, citations, trace, live steps, replay, export."""
 
-import hashlib
 import json
 import re
 import shutil
@@ -176,20 +175,11 @@ def test_a_trace_that_was_changed_is_said_and_the_recipes_stay(visited: Visit) -
     text = visited.see(f"/lab/runs/{run_id}")
     assert "CuMo-TiO2" in text
     assert "the trace of this run is gone" in text
-    visited.get(f"/lab/runs/{run_id}/export.jsonl", 404)
 
 
-def test_card_and_exports(made: tuple[Visit, str]) -> None:
+def test_a_run_is_taken_away_as_a_file(made: tuple[Visit, str]) -> None:
     visited, run_id = made
-    card = visited.see(f"/lab/runs/{run_id}/card?recipe=1")
-    assert "CuMo-TiO2 / Zr-BTB, Cu:Mo = 2:1, 4-aminobenzoic acid" in card
-    assert "Measured" in card
-    visited.get(f"/lab/runs/{run_id}/card?recipe=2", 404)
     assert "### 1. CuMo-TiO2" in visited.get(f"/lab/runs/{run_id}/export.md").text
-    values = visited.get(f"/lab/runs/{run_id}/export.json").json()
-    assert values["recipes"][0]["linker"] == "BTB"
-    trace = visited.get(f"/lab/runs/{run_id}/export.jsonl")
-    assert hashlib.sha256(trace.content).hexdigest() == visited.run(run_id).trace
 
 
 def test_what_is_stored_of_a_run_is_the_same_under_both_languages(root: Path) -> None:
@@ -242,13 +232,13 @@ def test_an_imported_experiment_shows_its_cells(visited: Visit) -> None:
 
 def test_a_request_in_chinese_has_all_its_pages(visited: Visit) -> None:
     run_id = visited.ask(text="高选择性乙烯配方")
-    for path in ("", "/trace", "/feedback", "/card", "/replay", "/events", "/export.md"):
+    for path in ("", "/trace", "/feedback", "/replay", "/events", "/export.md"):
         visited.get(f"/lab/runs/{run_id}{path}")
-    saved = visited.get(f"/lab/runs/{run_id}/export.jsonl").headers["content-disposition"]
+    saved = visited.get(f"/lab/runs/{run_id}/export.md").headers["content-disposition"]
     assert saved.isascii()
     assert visited.give(run_id).status_code == 200
 
 
 def test_unknown_runs_are_not_found(visited: Visit) -> None:
-    for path in ("", "/trace", "/feedback", "/report", "/card", "/events", "/replay"):
+    for path in ("", "/trace", "/feedback", "/report", "/events", "/replay"):
         assert "there is no run 'r9'" in visited.see(f"/lab/runs/r9{path}", 404)
