@@ -512,7 +512,6 @@ def test_commands_before_the_first_ingest_say_what_to_do(tmp_path: Path, rag: Ra
         (("status",), 1, "nothing is published yet"),
         (("documents",), 0, "rag ingest"),
         (("doctor",), 1, "rag ingest"),
-        (("index",), 1, "rag ingest"),
         (("gc",), 0, "rag ingest"),
         (("gc", "-n", "thesis"), 3, "rag ingest"),
     ):
