@@ -109,9 +109,7 @@ def test_a_rewriting_is_asked_beside_the_question_by_the_models_that_read_it(
     assert asked.texts == {"q_zh": "气温", "q_en": "heat"}
     assert asked.vectors == {"SMALL": [[4.0]], "EVERY": [[2.0], [4.0]]}
     assert asked.languages == {"zh", "en"}
-    assert make_query("气温", readers(made_up), configured(rewrite=False), model).languages == {
-        "zh"
-    }
+    assert make_query("气温", readers(made_up), configured()).languages == {"zh"}
 
 
 def test_an_answer_that_is_no_question_is_not_searched_but_said(
