@@ -5,13 +5,13 @@ import pytest
 from benchmarks.code_size import count_code, measure
 
 LIMITS = {
-    "code lines": 73_600,
-    "modules": 393,
-    "functions": 6_100,
+    "code lines": 70_250,
+    "modules": 387,
+    "functions": 5_890,
     "packages": 22,
-    "lines of tests": 70_200,
+    "lines of tests": 68_900,
     "code lines of benchmarks": 6_000,
-    "words of docs": 35_000,
+    "words of docs": 34_450,
 }
 # A limit follows what has become smaller: it may be so much above it.
 _SLACK = 1.03

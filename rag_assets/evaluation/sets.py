@@ -334,7 +334,7 @@ def _relevance(expected: Iterable[str], graded: Mapping[str, float]) -> dict[str
 def _refuse_twice(what: str, names: Iterable[str]) -> None:
     twice = [name for name, count in Counter(names).items() if count > 1]
     if twice:
-        raise ValueError(f"{what} '{twice[0]}' stands twice")
+        raise ValueError(f"{what} '{twice[0]}' occurs twice")
 
 
 def sets_in(folder: Path) -> dict[str, Path]:

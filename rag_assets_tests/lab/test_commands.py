@@ -108,7 +108,7 @@ def test_runs_are_compared_by_any_of_three_methods(ready: Rag) -> None:
     chosen = ready("feedback", "r1", "--no-history", "--with", "r2", "--known", "best: 3").output
     assert "compared (report 2 of run r1)" in chosen
     assert "mean over the chosen runs: score 5 (n=1)" in chosen
-    assert "told: best: 3" in chosen
+    assert "known: best: 3" in chosen
     assert chosen.partition("compared (")[2] in ready("feedback", "r1").output
     ready("feedback", "r2", "--score", "6", "--product", "C2H4=1")
     assert "since then: Run r2 was compared with the products" in ready("feedback", "r1").output

@@ -57,5 +57,5 @@ def test_a_manifest_is_written_once(workspace: Workspace) -> None:
 def test_a_publication_that_does_not_stand_is_named(workspace: Workspace) -> None:
     namespace = workspace.namespace("thesis")
     build(namespace)
-    with pytest.raises(UsageError, match="is unknown; these stand"):
+    with pytest.raises(UsageError, match="is unknown; these exist"):
         write_build_manifest(namespace, "p-0000")
