@@ -133,8 +133,9 @@ def run_stages(  # noqa: C901, PLR0912 - a kind of news each
         if not outcome.is_success:
             code = FAILED
     workspace = open_workspace()
-    if not has_run:
-        register_saved_questions(workspace)  # as a run does
+    # As a run does; without a question nothing of Dagster is imported.
+    if not has_run and any(workspace.queries.glob("*.*")):
+        register_saved_questions(workspace)
     if as_json:
         print_json(report)
     click.get_current_context().exit(code)
