@@ -190,7 +190,8 @@ def _measure(text: str) -> None:
         depth -= isinstance(event, yaml.CollectionEndEvent)
         if depth > MAX_DEPTH:
             raise _RefusedError(
-                line, f"lists and mappings stand more than {MAX_DEPTH} deep. Write them flatter"
+                line,
+                f"lists and mappings are nested more than {MAX_DEPTH} deep. Write them flatter",
             )
         if nodes > MAX_NODES:
             raise _RefusedError(line, f"it holds more than {MAX_NODES:,} values. Write less")

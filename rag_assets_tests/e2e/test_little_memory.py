@@ -33,7 +33,9 @@ def ingest_within(workspace: Workspace, megabytes: int) -> "subprocess.Completed
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux enforces RLIMIT_AS")
 @pytest.mark.parametrize(
-    "megabytes", [600, *(pytest.param(more, marks=pytest.mark.slow) for more in (1000, 1300))]
+    # Around 1,000 the libraries below end the process themselves.
+    "megabytes",
+    [600, pytest.param(1300, marks=pytest.mark.slow)],
 )
 def test_an_ingest_with_too_little_memory_says_so_and_releases_its_lock(
     tmp_path: Path, megabytes: int

@@ -65,7 +65,7 @@ def namespace(tmp_path_factory: pytest.TempPathFactory) -> Namespace:
         patch.setenv("RAG_WORKSPACE", str(root))
         patch.setenv("DAGSTER_HOME", str(workspace.dagster_home))
         outcome = materialize_stages(workspace.namespace("thesis"), STAGES)
-    assert outcome.is_success, outcome.errors
+    assert outcome.is_published, outcome.errors  # the broken PDF fails a check, and no more
     plant_shadows(root)
     return Workspace.open(root).namespace("thesis")
 
