@@ -99,7 +99,7 @@ def test_from_a_request_to_what_was_learned_and_back(opened: Opened) -> None:
     expect(steps).to_contain_text("Note, candidates")
     # Each step once, though the stream broke in between.
     (run,) = read_queue(opened.lab).runs
-    happened = events_after(opened.lab, run.id).last_seq
+    happened = events_after(opened.lab, run.id)[0][-1]["seq"]
     assert happened > shown
     expect(steps.get_by_role("listitem")).to_have_count(happened)
     gate.let()
