@@ -104,6 +104,7 @@ OWNERS = {
         "tracing/chain.py",
     },
     "a person's questions": {
+        "cli/building.py:run_stages",
         "evidence/question.py",
     },
     "a person's evaluation sets": {
