@@ -5,9 +5,9 @@ import pytest
 from benchmarks.code_size import count_code, measure
 
 LIMITS = {
-    "code lines": 70_250,
-    "modules": 387,
-    "functions": 5_890,
+    "code lines": 70_210,
+    "modules": 382,
+    "functions": 5_885,
     "packages": 22,
     "lines of tests": 68_900,
     "code lines of benchmarks": 6_000,

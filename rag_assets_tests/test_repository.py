@@ -98,7 +98,7 @@ HAN_RANGE = re.compile(
     re.IGNORECASE,
 )
 OWN_HAN_RANGES = {
-    "rag_assets/model/han.py": "the one notion",
+    "rag_assets/model/text.py": "the one notion",
     **dict.fromkeys(
         (
             "rag_assets/parsing/cleaning.py",

@@ -30,7 +30,6 @@ from rag_assets.auditing.storing import (
     audit_citations,
     audit_sentence,
     check_draft,
-    citations_of_text,
     draft_key,
     export_cited_sources,
     find_drafts,

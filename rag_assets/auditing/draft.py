@@ -253,24 +253,7 @@ def read_draft(
     if not path.is_file():
         found = "is a folder" if path.is_dir() else "does not exist"
         raise UsageError(f"{path}: the draft {found}. Give the path of a Markdown or text file.")
-    return _narrowed(parse_draft(path.name, path.read_bytes(), split), namespaces)
-
-
-def draft_of_text(text: str, namespaces: Sequence[str] = (), name: str = "text.md") -> Draft:
-    """Return a draft that lies in no file.
-
-    Args:
-        text: Markdown, with front matter or without.
-        namespaces: in place of those that its front matter names, where any are given.
-        name: what it is called in messages and records.
-
-    Raises:
-        UsageError: there is no text, or its front matter is wrong.
-    """
-    return _narrowed(parse_draft(name, text.encode()), namespaces)
-
-
-def _narrowed(draft: Draft, namespaces: Sequence[str]) -> Draft:
+    draft = parse_draft(path.name, path.read_bytes(), split)
     return replace(draft, namespaces=tuple(dict.fromkeys(namespaces))) if namespaces else draft
 
 

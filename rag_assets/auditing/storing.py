@@ -16,7 +16,7 @@ from rag_assets.auditing.claims import (
     make_claim_audit,
     open_searches,
 )
-from rag_assets.auditing.draft import Draft, draft_of_text, read_draft, unit_of
+from rag_assets.auditing.draft import Draft, parse_draft, read_draft, unit_of
 from rag_assets.auditing.judgements import judgements_of
 from rag_assets.auditing.library import FaultyCitation, Library, resolve_citation
 from rag_assets.auditing.published import PublishedLibrary, open_published
@@ -153,28 +153,6 @@ CITATIONS = AuditKind(
 )
 
 
-def citations_of_text(
-    asked: Asked,
-    text: str,
-    *,
-    namespaces: Sequence[str] = (),
-    as_of: date | None = None,
-    notify: Callable[[str], None] = lambda sentence: None,
-    on_progress: Progress | None = None,
-) -> CitationAudit:
-    """Verify the citations of a text that lies in no file, Markdown; no audit is stored.
-
-    Args:
-        as_of: as of `audit_citations`.
-
-    Raises:
-        UsageError: the text's front matter is wrong.
-        PublicationError: nothing is published.
-    """
-    draft = draft_of_text(text, namespaces)
-    return judge_draft(asked, draft, as_of=as_of, notify=notify, on_progress=on_progress)
-
-
 def audit_sentence(
     asked: Asked,
     sentence: str,
@@ -192,7 +170,7 @@ def audit_sentence(
         UsageError: the sentence has no text.
         PublicationError: nothing is published.
     """
-    draft = draft_of_text(f"{sentence.strip()} {{#{cited}}}\n", name="sentence.md")
+    draft = parse_draft("sentence.md", f"{sentence.strip()} {{#{cited}}}\n".encode())
     return judge_draft(asked, draft, notify=notify, on_progress=on_progress)
 
 
@@ -383,24 +361,6 @@ def audit_claims(
 
 
 CLAIMS = AuditKind(ClaimAudit, "claims", "claim_audits", audit_claims, render_claims, _claims_page)
-
-
-def claims_of_text(
-    asked: Asked,
-    text: str,
-    *,
-    namespaces: Sequence[str] = (),
-    as_of: date | None = None,
-    notify: Callable[[str], None] = lambda sentence: None,
-    on_progress: Progress | None = None,
-) -> ClaimAudit:
-    """Audit the claims of a text that lies in no file, Markdown; no audit is stored.
-
-    Raises:
-        UsageError, PublicationError: as `audit_claims`.
-    """
-    draft = draft_of_text(text, namespaces)
-    return _audit(asked, draft, workspace_of(asked).settings.audit, as_of, notify, on_progress)
 
 
 def _audit(

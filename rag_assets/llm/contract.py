@@ -128,11 +128,6 @@ class Budget:
         self._is_stopped = False
         self._lock = threading.Lock()
 
-    @property
-    def used_tokens(self) -> int:
-        """Tokens spent so far."""
-        return self._used
-
     def stop(self) -> None:
         """Let no further call of the task begin; one that runs is left alone."""
         self._is_stopped = True

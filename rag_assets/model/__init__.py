@@ -50,17 +50,6 @@ from rag_assets.model.errors import (
     UsageError,
     WorkspaceError,
 )
-from rag_assets.model.figures import FIGURE, show_figures
-from rag_assets.model.file_size import size_problem
-from rag_assets.model.han import (
-    CJK_RANGES,
-    EAST_ASIAN_RANGES,
-    HAN,
-    HAN_RANGES,
-    count_cjk,
-    count_han,
-    is_chinese,
-)
 from rag_assets.model.hashing import (
     combine_digests,
     document_id,
@@ -70,7 +59,7 @@ from rag_assets.model.hashing import (
     hash_text,
     normalise_text,
 )
-from rag_assets.model.machine import usable_processors
+from rag_assets.model.limits import size_problem, usable_processors
 from rag_assets.model.markdown import (
     block_quote,
     code_span,
@@ -86,9 +75,23 @@ from rag_assets.model.standing import (
     standing_of_title,
     with_standing,
 )
-from rag_assets.model.tables import Cell, write_csv
-from rag_assets.model.text_rules import TextRule
-from rag_assets.model.wording import count_of, require_question, shown_value
+from rag_assets.model.text import (
+    CJK_RANGES,
+    EAST_ASIAN_RANGES,
+    FIGURE,
+    HAN,
+    HAN_RANGES,
+    Cell,
+    TextRule,
+    count_cjk,
+    count_han,
+    count_of,
+    is_chinese,
+    require_question,
+    show_figures,
+    shown_value,
+    write_csv,
+)
 
 # Modules of this room that other rooms may import from, besides the names below.
 PUBLIC_MODULES = ("markdown", "settings")

@@ -12,7 +12,6 @@ from rag_assets.retrieval.finding.finder import (
 from rag_assets.retrieval.finding.sentences import (
     PassageLike,
     Sentence,
-    authors_speak,
     cites_others,
     is_imprint,
     is_question,

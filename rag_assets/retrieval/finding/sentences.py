@@ -112,11 +112,6 @@ _REFERENCES = (
     re.compile(r"\[\d{1,3}(?:\s*[,;–-]\s*\d{1,3})*\]"),
     re.compile(rf"\b{_AUTHORS}(?:['’]s?)?\s*,?\s*\b{_YEAR}\b"),
 )
-_AUTHORS_SPEAK = re.compile(
-    r"\b(?:we|us|our|ours|this (?:paper|work|article|study|thesis|chapter))\b"
-    r"|我们|本文|本研究|本论文|笔者",
-    re.IGNORECASE,
-)
 
 
 def without_references(text: str) -> str:
@@ -132,11 +127,6 @@ def without_references(text: str) -> str:
 def cites_others(sentence: str) -> bool:
     """Say whether a sentence refers to the work of others."""
     return any(mark.search(sentence) for mark in _REFERENCES)
-
-
-def authors_speak(sentence: str) -> bool:
-    """Say whether the authors speak of themselves or their work."""
-    return _AUTHORS_SPEAK.search(sentence) is not None
 
 
 # What of a row of a table is one sentence: all of it, or each of its cells that says something.
