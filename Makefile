@@ -8,10 +8,10 @@
 #   make check      lint, types, contracts and the fast tests: before each commit
 #   make test       all tests but the slow ones;  make test-all  every one
 #   make lint types contracts    what CI checks besides the tests
-#   make golden     the golden parses anew: read the difference
+#   make golden     write the golden parses again; read the difference
 #   make durations  how long each test takes, for make test and make check
-#   make constraints    the pinned versions and their hashes anew (UPGRADE=--upgrade: the newest)
-#   make reference  docs/reference.md anew, from the commands themselves
+#   make constraints    write the pinned versions and hashes again (UPGRADE=--upgrade: the newest)
+#   make reference  write docs/reference.md from the commands
 #   make clean      remove demo/, platform/ and .venv/
 #
 # Packages come from the package index that pip is configured for; nothing else is downloaded. Each

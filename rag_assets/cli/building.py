@@ -40,7 +40,7 @@ _TOLD = {
 }
 _EVEN_ZERO = frozenset({"documents", "computed", "chunks", "parents"})
 _WORDS = {
-    "computed": "{} anew",
+    "computed": "{} updated",
     "failed": "{} could not be read",
     "textless_pages": "{} pages without text",
     "seconds": "{} s",

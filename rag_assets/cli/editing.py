@@ -81,12 +81,12 @@ def show(
 
 
 @draft.command(
-    help="Do OPERATION to CHUNK, named by the key or the number that `rag draft show` prints. "
+    help="Apply OPERATION to CHUNK, which is a key or number that `rag draft show` prints. "
     "OPERATION is edit_text (with --text or --text-file), split_at (with --offset), "
     "merge_with_next, move_before and move_after (with --other), reparent (with --parent), "
-    "enable or disable; undo, with the number of an operation in place of CHUNK, by default the "
-    "last; or discard, which ends the draft and leaves what is published. The first operation "
-    "begins the draft."
+    "enable or disable. undo takes the number of an operation instead of CHUNK, by default the "
+    "last one. discard deletes the draft; the publication stays as it is. The first operation "
+    "creates the draft."
 )
 @_file
 @click.argument(
@@ -106,8 +106,8 @@ def show(
     help="A file with the new text, in UTF-8; - reads standard input.",
 )
 @click.option("--offset", type=int, metavar="N", help="Characters before the cut.")
-@click.option("--other", metavar="CHUNK", help="The chunk beside which it is put.")
-@click.option("--parent", metavar="LABEL", help="The parent in which it is shown, as p003.")
+@click.option("--other", metavar="CHUNK", help="The chunk to move it next to.")
+@click.option("--parent", metavar="LABEL", help="The new parent, such as p003.")
 @_revision
 @by_option
 @reason_option

@@ -87,7 +87,7 @@ class Guard:
             )
         if _asks_by_address(scope):
             return (
-                "Refused: a GraphQL query in the address can be asked by any picture or link; send "
+                "Refused: any image or link could run a GraphQL query given in the address; send "
                 "it as JSON by POST."
             )
         return None

@@ -73,6 +73,6 @@ def test_lines_of_an_ingest_say_what_a_person_wants_to_know() -> None:
         "documents": 3, "failed": 0, "pages": 9, "characters": 900, "textless_pages": 0,
         "computed": 2, "seconds": 1.5,
     }  # fmt: skip
-    assert _told("parse_reports", parsed) == "3 documents, 9 pages, 2 anew, 1.5 s"
+    assert _told("parse_reports", parsed) == "3 documents, 9 pages, 2 updated, 1.5 s"
     assert _told("parse_reports", {**parsed, "failed": 1}).startswith("3 documents, 1 could not")
     assert _told("raw_files", {"documents": 3, "bytes": 90}) == ""
