@@ -109,7 +109,7 @@ def _ranges(text: str) -> tuple[tuple[int, int], ...]:
 # Citations as they are written: `{#doc_uid}`, Pandoc's `[@key]` and `@key`, LaTeX's `\cite`, and
 # `[law > chapter > article]`. Words that name an article cite it too: 《劳动合同法》第三十九条.
 
-CitationForm = Literal["anchor", "pandoc", "mention", "latex", "statute", "words"]
+CitationForm = Literal["anchor", "pandoc", "mention", "latex", "statute", "words", "written"]
 
 # Full-width braces and signs are what a Chinese input method types; they mean the same. So does the
 # sign of the other form between the braces.
@@ -196,12 +196,15 @@ class Citation:
     Args:
         namespace: as written before the colon, None where the draft leaves it open.
         doc_uid: uid or key as written, in NFKC; empty for `{#}`; of a statute all between the
-            brackets, law > chapter > article.
+            brackets, law > chapter > article; of a citation as printed (`Lee et al., 2021`, `[3]`)
+            its words.
         start: offset of the citation in the draft's text, in code points; `end` its end.
         form: how it is written.
         hint: the place in the document that it names.
         claim: what it is to support, where its sentence cites others for other clauses; empty
             means the whole sentence.
+        entries: places in the draft's reference list, from 0, of a citation as printed; none where
+            no entry fits, several where more than one does.
     """
 
     namespace: str | None
@@ -211,6 +214,7 @@ class Citation:
     form: CitationForm = "anchor"
     hint: LocatorHint | None = None
     claim: str = ""
+    entries: tuple[int, ...] = ()
 
     @property
     def label(self) -> str:
@@ -224,6 +228,22 @@ class Citation:
         if self.form in {"statute", "words"}:
             return f"[{label}]"
         return f"@{label}" if self.form in {"pandoc", "mention"} else f"{{#{label}}}"
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenCitation:
+    """A citation as printed: a bracket, a superscript, names with a year, a field of Word.
+
+    Args:
+        start: offset of its first character in the draft's text, code points; `end` its end.
+        citations: of it, one a source, of the form `written`.
+        is_word: whether it is part of its sentence: `Lee (2021) found`, not `found (Lee, 2021)`.
+    """
+
+    start: int
+    end: int
+    citations: tuple[Citation, ...]
+    is_word: bool = False
 
 
 def find_anchors(text: str) -> Iterator[tuple[int, int]]:
