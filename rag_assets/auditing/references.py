@@ -76,6 +76,8 @@ def csl_entry(item: Mapping[str, Any], label: str, *, file: str = "") -> Entry:
 def _csl_family(person: Mapping[str, Any]) -> str:
     particle = str(person.get("non-dropping-particle") or "")
     family = str(person.get("family") or person.get("literal") or "")
+    if HAN.search(family):  # a Chinese name is known by its whole
+        return family + str(person.get("given") or "")
     return f"{particle} {family}".strip()
 
 

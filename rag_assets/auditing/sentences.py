@@ -516,13 +516,8 @@ def _cell(plain: PlainText, start: int, end: int) -> str:
     return _claim("".join(held)).strip()
 
 
-def names_list_of_sources(heading: str) -> bool:
-    """Tell whether a heading is that of a list of references."""
-    return _LIST_OF_SOURCES.search(heading) is not None
-
-
 def _begins_list_of_sources(block: ProseBlock, plain: PlainText) -> bool:
-    if block.kind == "row" or not names_list_of_sources(plain.text):
+    if block.kind == "row" or not _LIST_OF_SOURCES.search(plain.text):
         return False
     # In plain text a heading is a paragraph; “Sources:” may be the note below a table.
     is_note = "sources" in plain.text.lower().split() or plain.text.rstrip().endswith((":", "："))

@@ -22,8 +22,7 @@ from rag_assets.auditing.citation_forms import (
     WrittenCitation,
 )
 from rag_assets.auditing.pointers import find_place
-from rag_assets.auditing.references import DraftSource, Entry
-from rag_assets.auditing.sentences import names_list_of_sources
+from rag_assets.auditing.references import LIST_HEADING, DraftSource, Entry
 from rag_assets.auditing.word_fields import (
     LIST_TAGS,
     MENDELEY_TAG,
@@ -458,7 +457,7 @@ class _Source:
             if not text or block.kind in _LEFT_OUT:
                 continue
             if block.kind in {"heading", "title", "unplaced_heading"}:
-                is_listed = names_list_of_sources(_ANY_MARK.sub("", text))
+                is_listed = LIST_HEADING.match(_ANY_MARK.sub("", text)) is not None
             elif _LIST in text and not is_listed:
                 yield f"{'#' * _MOST_LEVELS} References"
                 is_listed = True

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from rag_assets.auditing.citation_forms import LocatorHint, find_hint, read_hint
-from rag_assets.auditing.references import Entry, csl_entry
+from rag_assets.auditing.references import Entry, csl_entry, family_name
 from rag_assets.model import HAN, ParseFailure
 
 if TYPE_CHECKING:
@@ -185,7 +185,8 @@ def _endnote_item(cite: "_Element") -> CitedItem:
     written = [_plain(cite.find("Author"))] if cite.find("Author") is not None else []
     entry = _item(
         _plain(cite.find("record/titles/title")),
-        [_endnote_family(name) for name in people or written],
+        # An organisation ends with a comma.
+        [name[:-1] if name.endswith(",") else family_name(name) for name in people or written],
         _plain(cite.find("record/dates/year")) or _plain(cite.find("Year")),
         _plain(cite.find("record/electronic-resource-num")),
         page=_plain(cite.find("record/pages")),
@@ -199,14 +200,6 @@ def _endnote_item(cite: "_Element") -> CitedItem:
         f"endnote:{library}:{number}" if library else _content_key(entry), entry, place,
         cite.get("ExcludeAuth") == "1",
     )  # fmt: skip
-
-
-def _endnote_family(name: str) -> str:
-    # An organisation ends with a comma, a person is `Lee, Ann` or `Ann Lee`.
-    family, comma, _ = name.partition(",")
-    if comma or HAN.search(name):
-        return family.strip()
-    return name.rpartition(" ")[2]
 
 
 def _plain(element: "_Element | None") -> str:
