@@ -102,6 +102,7 @@ _SHORT = re.compile(
     rf"(?P<who>{_PARTICLE}{_WORD}(?:{_AND}{_WORD})?|[{HAN_RANGES}·]{{2,4}}){_OTHERS}?"
     rf"(?:[,:，：]\s*|\s+(?=[(（“\"\d])|(?=《))(?P<what>.+)"
 )
+_NAME = re.compile(rf"{_PARTICLE}{_WORD}(?:{_AND}{_WORD})?|[{HAN_RANGES}·]{{2,4}}")
 _SMALL = re.compile(r"\b(?:above|supra|oben|at|and|hier|f{1,2}|in|see)\b|[第页頁]", re.IGNORECASE)
 
 
@@ -279,6 +280,8 @@ class _NoteReader:
         words = [fold(word) for word in re.findall(r"\w+", what)]
         words = [word for word in words if word]
         fitting = [n for n in sources if all(word in _said(self.entries[n]) for word in words)]
+        if again is not None and not sources and _NAME.fullmatch(who):
+            return _Found((), place, len(text))  # to a source that the draft names nowhere
         if not fitting or (again is None and not words and len(fitting) > 1):
             return None
         # Of several works by one author the one that was cited last.

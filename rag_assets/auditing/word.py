@@ -433,7 +433,7 @@ class _Source:
             bare = _LIST_MARK.sub("", words.lstrip("# "), count=1)
             known = self._marked.short if self._marked else {}
             for text in (words, bare, _NUMBER_OF_HEADING.sub("", words.lstrip("# "))):
-                numbers = known.get(_letters(text), [])
+                numbers = known.get(_letters(text), []) if _letters(text) else []
                 after = bisect_right(numbers, self._paragraph - (not self._lines))
                 if after < len(numbers):
                     paragraph = numbers[after]
