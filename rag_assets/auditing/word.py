@@ -264,12 +264,15 @@ class _Marked:
         last.text = text[:at] + _mark(_PARAGRAPH, number) + text[at:]
 
 
-def count_paragraphs(root: "_Element") -> "Iterator[_Element]":
+def count_paragraphs(root: "_Element", w: str = W) -> "Iterator[_Element]":
     """Yield the paragraphs of a document in the order in which Word counts them: those of tables
     too, those of text boxes not.
+
+    Args:
+        w: namespace of its elements, in braces.
     """
-    for paragraph in root.iter(W + "p"):
-        if next(paragraph.iterancestors(W + "txbxContent"), None) is None:
+    for paragraph in root.iter(w + "p"):
+        if next(paragraph.iterancestors(w + "txbxContent"), None) is None:
             yield paragraph
 
 
