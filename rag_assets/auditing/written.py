@@ -20,13 +20,12 @@ from rag_assets.auditing.citation_forms import (
     read_hint,
 )
 from rag_assets.auditing.pointers import CITED, only_points
-from rag_assets.auditing.references import LIST_HEADING, Entry, family_name, fold
+from rag_assets.auditing.references import LIST_HEADING, Entry, family_name, fold, is_nameless
 from rag_assets.model import HAN, HAN_RANGES
 
 # Which entry of the list is meant by names and a year.
 
 _ALIKE = 84.0
-_NAMELESS = frozenset({"anonymous", "anon", "anonymus", "佚名", "匿名", "匿名作者", "不详"})
 # An exact year counts more than the neighbouring one, which is a slip or a preprint's.
 _SAME_YEAR, _LETTER_MISSING, _NEXT_YEAR, _NO_YEAR = 1.0, 0.95, 0.4, 0.5
 _TIE = 0.04
@@ -108,8 +107,8 @@ class ReferenceIndex:
     def _score_names(self, cited: Cited, entry: Entry) -> float:
         first = fold(self.abbreviations.get(cited.names[0], cited.names[0]))
         authors = [fold(name) for name in entry.authors]
-        if not authors or authors[0] in _NAMELESS:
-            if first in _NAMELESS:
+        if not authors or is_nameless(authors[0]):
+            if is_nameless(first):
                 return 1.0
             title = fold(entry.title or entry.text)
             is_title = len(first) >= 4 and (title.startswith(first) or first in title)
@@ -362,7 +361,7 @@ def _han_family_in(part: str, index: ReferenceIndex) -> tuple[int, str]:
     for length in (3, 2):
         if len(rest) >= length and rest[-length] in _SURNAMES:
             return han.start() + len(run) - length, rest[-length:]
-    return (han.start() + at, rest) if rest in _NAMELESS else (0, "")
+    return (han.start() + at, rest) if is_nameless(rest) else (0, "")
 
 
 # All citations of a draft.
