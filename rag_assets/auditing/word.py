@@ -533,10 +533,8 @@ def _cite(
         )  # fmt: skip
     before = text[line:start]
     in_brackets = max(map(before.rfind, "(（[［")) > max(map(before.rfind, ")）]］"))
-    is_word = not in_note and not in_brackets and (
-        any(item.names_no_author for item in items)
-        or (_OPENS.match(shown) is None and _HAS_NAME.search(shown) is not None)
-    )  # fmt: skip
+    is_word = not in_note and not in_brackets and _OPENS.match(shown) is None
+    is_word = is_word and _HAS_NAME.search(shown) is not None
     return WrittenCitation(start, end, tuple(citations), is_word)
 
 

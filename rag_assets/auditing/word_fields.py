@@ -42,13 +42,11 @@ class CitedItem:
     Args:
         key: the same for the same source in every field of its manager.
         hint: the place that the field names.
-        names_no_author: the field shows the year or number alone, the sentence the name.
     """
 
     key: str
     entry: Entry
     hint: LocatorHint | None = None
-    names_no_author: bool = False
 
 
 def is_list_field(code: str) -> bool:
@@ -126,14 +124,8 @@ def _csl_item(item: Mapping[str, Any]) -> CitedItem:
     addresses = item.get("uris") or item.get("uri") or ()
     address = addresses if isinstance(addresses, str) else next(iter(addresses), "")
     hint = _csl_hint(str(item.get("label") or "page"), str(item.get("locator") or "").strip())
-    names_no_author = bool(
-        item.get("suppress-author") or item.get("suppressAuthor")
-        or item.get("displayAs") in {"year-only", "suppress-author"}
-    )  # fmt: skip
     suffix = str(item.get("suffix") or "")
-    return CitedItem(
-        address or _content_key(entry), entry, hint or find_hint(suffix), names_no_author
-    )
+    return CitedItem(address or _content_key(entry), entry, hint or find_hint(suffix))
 
 
 def _csl_hint(label: str, locator: str) -> LocatorHint | None:
@@ -197,9 +189,8 @@ def _endnote_item(cite: "_Element") -> CitedItem:
     library = "" if key is None else key.get("db-id", "")
     place = _page_hint(_plain(cite.find("Pages"))) or _page_hint(_plain(cite.find("Suffix")))
     return CitedItem(
-        f"endnote:{library}:{number}" if library else _content_key(entry), entry, place,
-        cite.get("ExcludeAuth") == "1",
-    )  # fmt: skip
+        f"endnote:{library}:{number}" if library else _content_key(entry), entry, place
+    )
 
 
 def _plain(element: "_Element | None") -> str:
@@ -294,7 +285,6 @@ def _read_own(rest: str, sources: Mapping[str, Entry]) -> tuple[CitedItem, ...]:
         CitedItem(
             f"word:{tag}", sources[tag],
             _page_hint(switches.get("p", "")) or _page_hint(switches.get("s", "")),
-            "n" in switches,
         )
         for tag, switches in items
     )  # fmt: skip
