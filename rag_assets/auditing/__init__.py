@@ -57,4 +57,5 @@ PUBLIC_MODULES = (
     "reviewing",
     "settling",
     "storing",
+    "word_comments",
 )

@@ -11,6 +11,7 @@ from rag_assets.cli.options import (
     DONE,
     FAILED,
     REFUSED,
+    OutputPath,
     as_of_option,
     draft_namespace_option,
     json_option,
@@ -18,12 +19,13 @@ from rag_assets.cli.options import (
     print_json,
     read_models_ahead,
     warn_of_changes,
+    write_output,
 )
 from rag_assets.cli.progress import shown_progress
 from rag_assets.cli.summaries import full_option, summarise_citations, summarise_claims
 
 if TYPE_CHECKING:
-    from rag_assets.auditing import AuditKind
+    from rag_assets.auditing import AuditKind, CitationAudit
     from rag_assets.auditing.claims import CounterMode
 
 _draft_argument = click.argument(
@@ -48,18 +50,31 @@ _draft_argument = click.argument(
     help="The document of --sentence, as `rag documents` names it; NAMESPACE:UID where several "
     "have it.",
 )  # fmt: skip
+@click.option(
+    "--comments", type=OutputPath(), metavar="FILE",
+    help="Write a copy of DRAFT (.docx) with a Word comment at every sentence whose citation is "
+    "not OK: verdict, reason, the source's words and their place. Its text stays as it is.",
+)  # fmt: skip
+@click.option("--comment-all", is_flag=True, help="With --comments: comment on OK citations too.")
 @draft_namespace_option
 @as_of_option
 @full_option
 @json_option
 def verify_citations(
-    draft: Path | None, sentence: str | None, cited: str | None, names: tuple[str, ...],
-    as_of: datetime | None, is_full: bool, as_json: bool,
+    draft: Path | None, sentence: str | None, cited: str | None, comments: Path | None,
+    comment_all: bool, names: tuple[str, ...], as_of: datetime | None, is_full: bool,
+    as_json: bool,
 ) -> None:  # fmt: skip
     """Audit as the asset does; a draft in `drafts/` by a run, one elsewhere recorded without."""
     is_whole = (draft is None) != (sentence is None) and (sentence is None) == (cited is None)
     if not is_whole:
         raise click.UsageError("give a DRAFT, or --sentence with --doc.")
+    if comments is None and comment_all:
+        raise click.UsageError("--comment-all needs --comments FILE.")
+    if comments is not None and (draft is None or draft.suffix.lower() != ".docx"):
+        raise click.UsageError("--comments needs a Word draft (.docx).")
+    if comments is not None and draft is not None and comments.resolve() == draft.resolve():
+        raise click.UsageError("--comments writes a copy: give it another name than the draft's.")
     if sentence is not None and cited is not None:
         from rag_assets.auditing import audit_sentence, audit_to_json
 
@@ -72,6 +87,18 @@ def verify_citations(
         click.get_current_context().exit(REFUSED if found.errors else DONE)
     from rag_assets.auditing import CITATIONS
 
+    def comment(found: "CitationAudit") -> None:
+        if comments is None or draft is None:
+            return
+        from rag_assets.auditing.word_comments import comment_draft
+        from rag_assets.model import count_of
+
+        copy, count = comment_draft(
+            draft.name, draft.read_bytes(), found.rows, comment_all=comment_all
+        )
+        write_output(comments, copy)
+        click.echo(f"comments: {comments} ({count_of(count, 'comment')})", err=True)
+
     if draft is not None:
         _audit(
             CITATIONS,
@@ -82,6 +109,7 @@ def verify_citations(
             summarise_citations,
             is_full=is_full,
             as_json=as_json,
+            use=comment,
         )
 
 
@@ -128,8 +156,11 @@ def _audit(
     *,
     is_full: bool,
     as_json: bool,
+    use: Callable[[Any], None] = lambda found: None,
 ) -> None:
-    """Make an audit and print it. What a run cannot be told is done without one."""
+    """Make an audit, print it and hand it to `use`. What a run cannot be told is done without
+    one.
+    """
     workspace = open_workspace()
     read_models_ahead(workspace)
     from rag_assets.auditing import audit_to_json, check_draft, draft_key, find_drafts
@@ -165,6 +196,7 @@ def _audit(
         click.echo(markdown.read_text(encoding="utf-8"))
     else:
         click.echo(summarise(found))
+    use(found)
     click.echo(f"saved: {markdown}\npage:  {markdown.with_suffix('.html')}", err=True)
     click.get_current_context().exit(REFUSED if found.errors else DONE)
 
