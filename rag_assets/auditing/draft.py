@@ -28,6 +28,7 @@ from rag_assets.auditing.word import read_word
 from rag_assets.auditing.written import (
     ReferenceIndex,
     as_entries,
+    find_marked,
     find_numbers,
     find_written,
 )
@@ -297,17 +298,26 @@ def _read_references(
     number or title, in a field of its format or in a note.
     """
     own, lists = find_list(body)
-    entries, numbers = _join_entries((*own, *bibliography), source.entries)
-    marked = [_cite_as(one, numbers) for one in source.written]
-    noted, more = find_note_references(body, entries, marked)
-    index = ReferenceIndex((*entries, *more))
-    written = find_written(body, index, (*lists, *((one.start, one.end) for one in noted)))
-    if not index.entries:
+    known, places = _join_entries((*own, *bibliography), source.entries)
+    keys = find_marked(body)
+    if not known and keys:
+        return (), (), ()  # who cites by keys alone prints names for his readers
+    stored = [_cite_as(one, places) for one in source.written]
+    noted, more = find_note_references(body, known, stored)
+    entries = [*known, *more]
+    spans = [(one.start, one.end) for one in noted]
+    written = find_written(body, ReferenceIndex(entries), (*lists, *spans))
+    if not known:
         # Without a list nobody but the library can say what is meant: the words are the entry.
-        own, written = as_entries(body, written)
-        return (*own, *bibliography), lists, _without_anchored(body, written)
-    found = sorted((*_merge(marked, written), *noted), key=lambda one: one.start)
-    return tuple(index.entries), lists, _without_anchored(body, found)
+        open_ = [one for one in written if not any(each.entries for each in one.citations)]
+        made, cited = as_entries(body, open_)
+        numbers = range(len(entries), len(entries) + len(made))
+        written = [one for one in written if one not in open_]
+        written += [_cite_as(one, numbers) for one in cited]
+        entries += made
+    found = sorted((*_merge(stored, written), *noted), key=lambda one: one.start)
+    kept = (one for one in found if not _is_beside(body, one, keys))
+    return tuple(entries), lists, tuple(kept)
 
 
 def _merge(
@@ -378,15 +388,10 @@ def _cite_as(written: WrittenCitation, places: Sequence[int]) -> WrittenCitation
     )
 
 
-def _without_anchored(body: str, written: Sequence[WrittenCitation]) -> tuple[WrittenCitation, ...]:
-    anchors = [*find_anchors(body)]
-    return tuple(one for one in written if not _is_beside(body, one, anchors))
-
-
-def _is_beside(body: str, written: WrittenCitation, anchors: Sequence[tuple[int, int]]) -> bool:
-    """Say whether an anchor follows or precedes a printed citation: it says what that means."""
-    gaps = [body[written.end : start] for start, _ in anchors if start >= written.end]
-    gaps += [body[end : written.start] for _, end in anchors if end <= written.start]
+def _is_beside(body: str, written: WrittenCitation, marked: Sequence[tuple[int, int]]) -> bool:
+    """Say whether a key follows or precedes a printed citation: it says what that means."""
+    gaps = [body[written.end : start] for start, _ in marked if start >= written.end]
+    gaps += [body[end : written.start] for _, end in marked if end <= written.start]
     return any(len(gap) <= _LONGEST_GAP and not gap.strip(" \n,;.()（），；。") for gap in gaps)
 
 
