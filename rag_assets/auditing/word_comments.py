@@ -24,6 +24,7 @@ _COMMENTS_RELATIONSHIP = (
 )
 _SPACE = "{http://www.w3.org/XML/1998/namespace}space"
 _NOTE = re.compile(r"\[\^[^\]\s]+\]")
+_DIGITS = re.compile(r"\d+")
 # Where a formula or symbol stands in a sentence, its first and last letters tell its place.
 _EDGE = 15
 
@@ -177,7 +178,9 @@ def _comment(w: str, number: int, row: CitationVerdict) -> "_Element":
 
 def _said(row: CitationVerdict) -> Iterator[str]:
     """Yield the paragraphs of a comment: verdict, reason, the source's words with their place."""
-    place = f", {row.hint}" if row.hint and row.hint not in row.cites else ""
+    # `Lee 2021, p. 12` names its place; `sec. 2` is section 2.
+    is_named = row.hint is None or set(_DIGITS.findall(row.hint)) <= set(_DIGITS.findall(row.cites))
+    place = "" if is_named else f", {row.hint}"
     yield f"{row.status}: {row.cites or '(empty)'}{place}"
     yield row.reason
     for note in (row.scoring_note, row.outdated_judgement):
