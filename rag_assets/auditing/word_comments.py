@@ -19,9 +19,7 @@ AUTHOR, _INITIALS = "rag-assets", "ra"
 _COMMENTS_TYPE = "application/vnd.openxmlformats-officedocument.wordprocessingml.comments+xml"
 _TYPES = "{http://schemas.openxmlformats.org/package/2006/content-types}"
 _RELATIONSHIPS = "http://schemas.openxmlformats.org/package/2006/relationships"
-_COMMENTS_RELATIONSHIP = (
-    "http://schemas.openxmlformats.org/officeDocument/2006/relationships/comments"
-)
+_KINDS = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
 _SPACE = "{http://www.w3.org/XML/1998/namespace}space"
 _NOTE = re.compile(r"\[\^[^\]\s]+\]")
 _DIGITS = re.compile(r"\d+")
@@ -143,8 +141,11 @@ def _relate(listing: "_Element", target: str) -> None:
 
     ids = {each.get("Id") for each in listing}
     free = next(name for n in range(1, len(ids) + 2) if (name := f"rIdComments{n}") not in ids)
+    # Strict documents have other names for the same kinds.
+    kinds = [each.get("Type", "").rpartition("/")[0] for each in listing]
+    kind = next((each for each in kinds if "/officeDocument/" in each), _KINDS)
     etree.SubElement(
-        listing, f"{{{_RELATIONSHIPS}}}Relationship", Id=free, Type=_COMMENTS_RELATIONSHIP,
+        listing, f"{{{_RELATIONSHIPS}}}Relationship", Id=free, Type=f"{kind}/comments",
         Target=target,
     )  # fmt: skip
 
@@ -249,12 +250,12 @@ def _find(
     wanted = "".join(filter(str.isalnum, _NOTE.sub("", sentence))).casefold()
     if not printed:
         return None
-    start = printed.find(wanted)
-    end = start + len(wanted)
-    if start < 0:
-        start = max(printed.find(wanted[:_EDGE]), 0)
-        end = printed.find(wanted[-_EDGE:], start) + len(wanted[-_EDGE:])
-        end = end if end > start else len(printed)
+    start, end = printed.find(wanted), printed.find(wanted) + len(wanted)
+    if start < 0 or not wanted:
+        head, tail = wanted[:_EDGE], wanted[-_EDGE:]
+        start = max(printed.find(head), 0)
+        found = printed.find(tail, start)
+        end = found + len(tail) if found >= 0 and tail else len(printed)
     first, last = places[start][1], places[end - 1][1]
     while first and characters[first - 1][0] in _OPENING:
         first -= 1

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from rag_assets.auditing.draft import parse_draft
 from rag_assets.auditing.references import DraftSource
 from rag_assets.auditing.word import read_word
 from rag_assets_tests.parsing.made_up_office import (
@@ -307,3 +308,73 @@ def test_lines_are_paragraphs_as_word_counts_them() -> None:
         ("Rents", 1), (f"{long}.", 3), (f"{long}!", 4), ("| Town | Rents |", 5),
         ("| --- | --- |", 5), ("| Hill | 3 |", 7), ("They fell.", 10), ("Rents", 11),
     ]  # fmt: skip
+
+
+# Fields in a draft that has a list of references and citations in words.
+
+LISTED = (
+    word_paragraph("References"),
+    word_paragraph("Kim, B., &amp; Oh, S. (2019). Wages. Town Press."),
+    word_paragraph("Lee, A. (2021). Rents of hill towns. Journal of Towns, 3, 1-9."),
+)
+
+
+def cited(*content: str) -> list[tuple[str, list[tuple[str, str]]]]:
+    """Return the claim of every cited sentence, with words and entry of its citations."""
+    draft = parse_draft("thesis.docx", make_docx("".join([*content, *LISTED])))
+    return [
+        (
+            sentence.claim,
+            [(c.doc_uid, draft.references[c.entries[0]].text[:3]) for c in sentence.citations],
+        )
+        for sentence in draft.sentences
+    ]
+
+
+def test_a_field_means_the_entry_of_the_list() -> None:
+    content = in_paragraph(word_text("Rents rose "), zotero("(Lee 2021)", cites(LEE)))
+    draft = parse_draft("thesis.docx", make_docx(content + "".join(LISTED)))
+    kim, lee = draft.references
+    assert (lee.doi, lee.title, lee.line) == ("10.1000/rents", "Rents of Hill Towns", 4)
+    assert lee.text.startswith("Lee, A. (2021). Rents of hill towns.")
+    assert (kim.doi, draft.sentences[0].citations[0].entries) == ("", (1,))
+
+
+def test_a_name_typed_before_a_field_belongs_to_it() -> None:
+    field = zotero("(2021)", cites(LEE, **{"suppress-author": True}))
+    assert cited(in_paragraph(word_text("Lee "), field, word_text(" found that rents rose."))) == [
+        ("The cited work found that rents rose.", [("2021", "Lee")])
+    ]
+
+
+def test_a_bracket_may_hold_a_field_and_words() -> None:
+    content = in_paragraph(
+        word_text("Rents rose in all the towns (Kim and Oh 2019; "),
+        zotero("Lee 2021", cites(LEE)), word_text(")."),
+    )  # fmt: skip
+    assert cited(content) == [
+        ("Rents rose in all the towns.", [("Kim and Oh 2019", "Kim"), ("Lee 2021", "Lee")])
+    ]
+
+
+def test_notes_cite_for_the_sentence_with_their_mark() -> None:
+    note = in_paragraph(zotero("Lee, Rents of Hill Towns.", cites(LEE)))
+    back = word_paragraph("Ibid., p. 4.")
+    marks = (word_run(f'<w:footnoteReference w:id="{n}"/>') for n in (2, 3))
+    draft = parse_draft(
+        "thesis.docx",
+        make_docx(
+            in_paragraph(
+                word_text("Rents rose."), next(marks), word_text(" Wages fell."), next(marks)
+            ),
+            {
+                "footnotes": f'<w:footnote w:id="2">{note}</w:footnote>'
+                f'<w:footnote w:id="3">{back}</w:footnote>'
+            },
+        ),
+    )
+    first, second = draft.sentences
+    assert [(s.claim, s.line) for s in (first, second)] == [("Rents rose.", 1), ("Wages fell.", 1)]
+    assert first.citations[0].entries == second.citations[0].entries == (0,)
+    assert second.citations[0].hint is not None
+    assert second.citations[0].hint.pages == ((4, 4),)
