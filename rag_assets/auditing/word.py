@@ -30,7 +30,6 @@ from rag_assets.auditing.word_fields import (
     UnreadableFieldError,
     is_list_field,
     read_citation_field,
-    read_mendeley_tag,
     read_word_sources,
 )
 from rag_assets.model import Block, ParsedDocument, ParseFailure, UsageError, hash_bytes
@@ -176,10 +175,7 @@ class _Marked:
         if is_list_field(code):
             return _mark(_LIST), _mark(_LIST_END)
         try:
-            if code.startswith(MENDELEY_TAG):
-                items: tuple[CitedItem, ...] | None = read_mendeley_tag(code)
-            else:
-                items = read_citation_field(code, data, self._sources)
+            items = read_citation_field(code, data, self._sources)
         except UnreadableFieldError as error:
             self.unreadable.append(str(error))
             return None

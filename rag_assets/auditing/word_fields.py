@@ -60,13 +60,24 @@ def read_citation_field(
     """Return the sources that a field cites, None where it is no citation field.
 
     Args:
-        code: the field's instruction, its runs joined.
+        code: the field's instruction, its runs joined, or the tag of a content control.
         data: what Word keeps beside it (`w:fldData`, base64), "" without.
         sources: Word's own sources by their tag (`read_word_sources`).
 
     Raises:
         UnreadableFieldError: it is a citation field whose data is damaged or missing.
     """
+    try:
+        return _read(code, data, sources)
+    except UnreadableFieldError:
+        raise
+    except (AttributeError, TypeError, ValueError, LookupError, RecursionError) as error:
+        raise UnreadableFieldError("its data has another form than its manager writes") from error
+
+
+def _read(code: str, data: str, sources: Mapping[str, Entry]) -> tuple[CitedItem, ...] | None:
+    if code.startswith(MENDELEY_TAG):
+        return _read_csl(_decode(code.removeprefix(MENDELEY_TAG)).decode("utf-8", "replace"))
     csl = _CSL.search(code)
     if csl is not None:
         return _read_csl(code[csl.end() :])
@@ -78,15 +89,6 @@ def read_citation_field(
         return _read_citavi(_decode(citavi["data"]))
     word = _WORD.match(code)
     return _read_own(word["rest"], sources) if word is not None else None
-
-
-def read_mendeley_tag(tag: str) -> tuple[CitedItem, ...]:
-    """Return the sources in the tag of a content control of Mendeley Cite.
-
-    Raises:
-        UnreadableFieldError: as `read_citation_field`.
-    """
-    return _read_csl(_decode(tag.removeprefix(MENDELEY_TAG)).decode("utf-8", "replace"))
 
 
 def _decode(data: str) -> bytes:

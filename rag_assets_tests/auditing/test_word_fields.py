@@ -251,11 +251,13 @@ def test_deleted_fields_do_not_count_and_inserted_ones_do() -> None:
 def test_a_field_that_cannot_be_read_is_text_and_named() -> None:
     broken = complex_field("ADDIN ZOTERO_ITEM CSL_CITATION {oops", "(Lee 2021)")
     other = complex_field(r" CITATION Kim19 \l 1033 ", "(Kim, 2019)")
+    odd = zotero("(Oh 2020)", cites({"id": 3, "author": ["Oh"]}))
     page = complex_field(" PAGEREF _Toc1 ", "7")
-    source = read(in_paragraph(word_text("Rents rose "), broken, other, page))
-    assert source.text == "Rents rose (Lee 2021)(Kim, 2019)7\n"
+    source = read(in_paragraph(word_text("Rents rose "), broken, other, odd, page))
+    assert source.text == "Rents rose (Lee 2021)(Kim, 2019)(Oh 2020)7\n"
     assert source.written == ()
-    first, second = source.warnings
+    first, second, third = source.warnings
+    assert "another form than its manager writes" in third
     assert first.startswith("thesis.docx: a citation field cannot be read: its data is no JSON")
     assert "no source Kim19" in second
 
