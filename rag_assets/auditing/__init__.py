@@ -55,6 +55,7 @@ PUBLIC_MODULES = (
     "references",
     "report",
     "reviewing",
+    "sarif",
     "settling",
     "storing",
     "word_comments",
