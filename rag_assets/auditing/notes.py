@@ -170,7 +170,7 @@ class _NoteReader:
             if known or any(one.start < last and first < one.end for one in held):
                 self._last = tuple(dict.fromkeys(one for each in known for one in each))
             elif (found := self._read_part(text[first:last])) is not None:
-                words = " ".join(text[first : first + found.end].split())
+                words = " ".join(text[first : first + found.end].split()).rstrip(".。")
                 citation = Citation(
                     None, words, first, first + found.end, "written", found.hint,
                     entries=found.sources,
