@@ -264,8 +264,8 @@ def main() -> None:
     print(f"{len(works)} papers, {len(STYLES)} styles, {arguments.seeds} seeds")
     for group, counts in sorted(total.items()):
         every = counts.total()
-        print(f"{group:12} {every:6} citations, right {counts['right'] / every:.4f}, "
-              f"missed {counts['missed'] / every:.4f}, wrong {counts['wrong'] / every:.4f}")  # fmt: skip
+        shares = [f"{name} {counts[name] / every:.4f}" for name in ("right", "missed", "wrong")]
+        print(f"{group:12} {every:6} citations, {', '.join(shares)}")
 
 
 if __name__ == "__main__":

@@ -103,7 +103,8 @@ _WORD_OR_INITIAL = rf"(?:[{_UP}][\w'’\-‐]+|[{_UP}]\.)"
 _AUTHOR = re.compile(
     rf"""
     (?P<inverted>{_FAMILY}),\s*(?P<initials>{_INITIALS})(?=[\s,;.:&(（]|$)
-  | (?P<vancouver>{_FAMILY}(?:\s[{_UP}][\w'’\-‐]+)?)\s+(?:[{_UP}]{{1,3}}|[{_UP}](?:[\s\-][{_UP}]){{1,2}})(?={_NAME_END})
+  | (?P<vancouver>{_FAMILY}(?:\s[{_UP}][\w'’\-‐]+)?)\s+
+    (?:[{_UP}]{{1,3}}|[{_UP}](?:[\s\-][{_UP}]){{1,2}})(?={_NAME_END})
   | (?:[{_UP}]\.[\s\-]?){{1,4}}\s?(?P<led>{_FAMILY})
   | (?P<han>[{HAN_RANGES}·]{{2,6}})(?=\s*[,，、;；.．。:：\[［(（等]|\s+and\b|\s*$)
   | (?P<inverted_given>{_FAMILY}),\s*
