@@ -51,6 +51,7 @@ PUBLIC_MODULES = (
     "draft",
     "judgements",
     "pages",
+    "receiving",
     "record",
     "references",
     "report",
