@@ -8,7 +8,6 @@ from functools import cache
 from pathlib import Path
 from typing import Literal
 
-from rag_assets.auditing.bibliography_files import bbl_entries, bib_entries
 from rag_assets.auditing.latex_source import (
     DraftFiles,
     Place,
@@ -18,7 +17,13 @@ from rag_assets.auditing.latex_source import (
     tokenize,
 )
 from rag_assets.auditing.latex_units import write_angle, write_number, write_unit
-from rag_assets.auditing.references import DraftSource, Entry
+from rag_assets.auditing.references import (
+    DraftSource,
+    Entry,
+    bibtex_entry,
+    parse_entry,
+    read_bibtex,
+)
 from rag_assets.model import EAST_ASIAN_RANGES, HAN, count_han
 
 # Text without the marks of LaTeX, piece by piece, as blocks of Markdown.
@@ -72,7 +77,7 @@ class _Output:
         return self._last
 
     def space(self, kind: str = " ") -> None:
-        """Write a space: `\\n` where a line ends, `\\u2009` for a thin one."""
+        r"""Write a space: `\n` where a line ends, `\u2009` for a thin one."""
         if self._open and self._pending != " ":
             self._pending = kind
 
@@ -165,14 +170,36 @@ _TABLES = {
     "longtable": 1, "supertabular": 1, "xltabular": 2, "array": 1,
 }  # fmt: skip
 _FORMULAS = frozenset(
-    "equation align gather multline eqnarray math displaymath flalign alignat dmath".split()
+    [
+        "equation",
+        "align",
+        "gather",
+        "multline",
+        "eqnarray",
+        "math",
+        "displaymath",
+        "flalign",
+        "alignat",
+        "dmath",
+    ]
 )
-_QUOTES = frozenset("quote quotation displayquote verse displaycquote".split())
+_QUOTES = frozenset(["quote", "quotation", "displayquote", "verse", "displaycquote"])
 _LISTS = {"itemize": "- ", "enumerate": "1. ", "description": "- ", "compactitem": "- ",
           "compactenum": "1. ", "inparaenum": "", "inparaitem": "", "list": "- "}  # fmt: skip
 _DRAWINGS = frozenset(
-    "tikzpicture picture pspicture pgfpicture forest axis algorithmic algorithm2e circuitikz "
-    "tikzcd CCSXML".split()
+    [
+        "tikzpicture",
+        "picture",
+        "pspicture",
+        "pgfpicture",
+        "forest",
+        "axis",
+        "algorithmic",
+        "algorithm2e",
+        "circuitikz",
+        "tikzcd",
+        "CCSXML",
+    ]
 )
 # Arguments that other environments take before their text.
 _ARGUMENTS = {
@@ -181,7 +208,11 @@ _ARGUMENTS = {
     "wraptable": "omom", "subfigure": "om", "subtable": "om", "displaycquote": "oom",
 }  # fmt: skip
 _MOST_HEADS = 3
-_RULES = frozenset({"hline", "toprule", "midrule", "bottomrule", "specialrule", "addlinespace"})
+_ENDS = {
+    "&": "&", "\\": "\\", "tabularnewline": "\\", "cr": "\\", "midrule": "rule", "hline": "rule",
+    "endhead": "endhead", "endfirsthead": "endfirsthead", "endfoot": "endfoot",
+    "endlastfoot": "endfoot",
+}  # fmt: skip
 _ACCENTS = {
     "'": "\u0301", "`": "\u0300", "^": "\u0302", '"': "\u0308", "~": "\u0303", "=": "\u0304",
     ".": "\u0307", "u": "\u0306", "v": "\u030c", "H": "\u030b", "c": "\u0327", "d": "\u0323",
@@ -194,7 +225,8 @@ _OWN_SYMBOLS = {
     "textdegree": "°", "degree": "°", "celsius": "°C", "textcelsius": "°C", "circ": "°",
     "sim": "~", "textasciitilde": "~", "textmu": "μ", "micro": "μ", "percent": "%", "euro": "€",
     "textquotesingle": "'", "mid": "|", "vert": "|", "lvert": "|", "rvert": "|", "Vert": "‖",
-    **dict.fromkeys("left right middle big Big bigg Bigg bigl bigr Bigl Bigr".split(), ""),
+    "left": "", "right": "", "middle": "", "big": "", "Big": "", "bigg": "", "Bigg": "", "bigl": "",
+    "bigr": "", "Bigl": "", "Bigr": "",
     "slash": "/", "textnormal": "", "minus": "−", "to": "→", "item": "", "BooleanTrue": "",
 }  # fmt: skip
 _RAISED = str.maketrans("0123456789+-−", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻")
@@ -292,9 +324,7 @@ class _LatexReader(TokenReader):
                 self._formula(formula, token.place, is_display=token.text == "$$")
         elif token.text in {"^", "_"} and self._is_math:
             self._script(token.text, token.place)
-        elif token.text == "~":
-            self._out.space()
-        elif token.text == "&":
+        elif token.text in {"~", "&"}:
             self._out.space()
         elif token.text not in {"{", "}"}:
             self._out.write(token.text, token.place)
@@ -336,30 +366,29 @@ class _LatexReader(TokenReader):
             self._out.write(text.replace("∘", "°"), place)
         elif _SCRIPT.fullmatch(text):
             self._out.write(text.translate(_RAISED if mark == "^" else _LOWERED), place)
-        elif text.isalpha() and len(text) == 1 or mark == "_":
+        elif (text.isalpha() and len(text) == 1) or mark == "_":
             self._out.write(f"{mark}{text}", place)
         elif text:
             self._out.write(f"{mark}({text})" if len(text) > 1 else f"{mark}{text}", place)
 
-    def _fraction(self, place: Place) -> None:
+    def _fraction(self, token: Token) -> None:
         parts = [self._plain(self.argument(), is_math=True) for _ in range(2)]
         top, bottom = (
             f"({part})" if re.search(r"[\s+\-−·/]", part.strip()) else part.strip()
             for part in parts
         )
-        self._out.write(f"{top}/{bottom}", place)
+        self._out.write(f"{top}/{bottom}", token.place)
 
     # Commands.
 
     def _command(self, token: Token) -> None:
         name, place = token.text, token.place
-        handler = self._handlers().get(self.aliases.get(name, name))
+        meant = token._replace(text=self.aliases.get(name, name))
+        handler = self._handlers().get(meant.text)
         is_own = name in self.macros and name not in _STRUCTURE
         if handler is not None and not is_own:
-            handler(self, self.aliases.get(name, name), place)
-        elif is_own and self.expand(token):
-            return
-        elif self.define(name) or self.branch(name):
+            handler(self, meant)
+        elif (is_own and self.expand(token)) or self.define(name) or self.branch(name):
             return
         elif _CITE.fullmatch(name):
             self._cite(name, place)
@@ -425,7 +454,8 @@ class _LatexReader(TokenReader):
     def _note(self, tokens: Sequence[Token]) -> str:
         return f"[{_flat(self._plain(tokens), '[]{}')[:_LONGEST_NOTE]}]"
 
-    def _section(self, name: str, place: Place) -> None:
+    def _section(self, token: Token) -> None:
+        name = token.text
         is_counted = not self.takes_star() and name in _COUNTED
         self.option()
         title = self._inline(self.argument())
@@ -455,7 +485,8 @@ class _LatexReader(TokenReader):
             self._out.add(self._notes)
             self._notes = []
 
-    def _footnote(self, name: str, place: Place) -> None:
+    def _footnote(self, token: Token) -> None:
+        place = token.place
         self.option()
         tokens = self.argument()
         self._note_count += 1
@@ -465,7 +496,7 @@ class _LatexReader(TokenReader):
             self._out.write_marked(label, place)
             self._notes.append(_Block(f"{label}: ", runs))
 
-    def _caption(self, name: str, place: Place) -> None:
+    def _caption(self, _token: Token) -> None:
         is_star = self.takes_star()
         self.option()
         tokens = self.argument()
@@ -484,10 +515,11 @@ class _LatexReader(TokenReader):
             number = f"{chr(64 + chapter) if self._is_appendix else chapter}.{number}"
         self._here = (kind, number)
 
-    def _label(self, name: str, place: Place) -> None:
+    def _label(self, _token: Token) -> None:
         self._labels[text_of(self.argument())] = self._here
 
-    def _ref(self, name: str, place: Place) -> None:
+    def _ref(self, token: Token) -> None:
+        name, place = token.text, token.place
         self.takes_star()
         self.option()
         keys = text_of(self.argument())
@@ -522,7 +554,8 @@ class _LatexReader(TokenReader):
             english = english.capitalize()
         return f"{english} {shown}".strip()
 
-    def _item(self, name: str, place: Place) -> None:
+    def _item(self, token: Token) -> None:
+        place = token.place
         self._out.end()
         self._out.mark = self._lists[-1] if self._lists else ""
         option = self.option()
@@ -534,15 +567,17 @@ class _LatexReader(TokenReader):
                 self._out.write_marked("：" if count_han(term[-1][0]) else ":", place)
             self._out.space()
 
-    def _scripted(self, name: str, place: Place) -> None:
+    def _scripted(self, token: Token) -> None:
+        name, place = token.text, token.place
         mark = "^" if name == "textsuperscript" else "_"
         text = self._plain(self.argument())
         is_number = _SCRIPT.fullmatch(text) is not None
         raised = _RAISED if mark == "^" else _LOWERED
         self._out.write(text.translate(raised) if is_number else text, place)
 
-    def _quantity(self, name: str, place: Place) -> None:
+    def _quantity(self, token: Token) -> None:
         """Write what siunitx typesets: a number, a unit, both, a range or a list."""
+        name, place = token.text, token.place
         self.option()
         if name == "ang":
             self._out.write(write_angle(self._plain(self.argument())), place)
@@ -562,7 +597,8 @@ class _LatexReader(TokenReader):
         text = ", ".join(shown[:-1]) + joint * (len(shown) > 1) + shown[-1]
         self._out.write(text, place)
 
-    def _glossary(self, name: str, place: Place) -> None:
+    def _glossary(self, token: Token) -> None:
+        name, place = token.text, token.place
         self.takes_star()
         self.option()
         key = text_of(self.argument())
@@ -575,13 +611,14 @@ class _LatexReader(TokenReader):
             text += "s"
         self._out.write(text[:1].upper() + text[1:] if name[0].isupper() else text, place)
 
-    def _define_acronym(self, name: str, place: Place) -> None:
+    def _define_acronym(self, token: Token) -> None:
+        name = token.text
         if name == "acro":
             key = text_of(self.argument())
             short = self.option()
             long = self._plain(self.argument())
             self._acronyms[key] = (self._plain(short) if short else key, long)
-        elif name == "newacronym":
+        elif name in {"newacronym", "newabbreviation"}:
             self.option()
             key, short_, long = (self._plain(self.argument()) for _ in range(3))
             self._acronyms[key] = (short_, long)
@@ -602,7 +639,8 @@ class _LatexReader(TokenReader):
 
     # Files.
 
-    def _input(self, name: str, place: Place) -> None:
+    def _input(self, token: Token) -> None:
+        name, place = token.text, token.place
         folder = text_of(self.argument()) if name in {"import", "subimport"} else ""
         written = text_of(self.argument()) if self._opens_brace() else self._word_of_input()
         written = f"{folder.rstrip('/')}/{written}" if folder else written
@@ -627,24 +665,25 @@ class _LatexReader(TokenReader):
         return token is not None and (token.kind, token.text) == ("char", "{")
 
     def _word_of_input(self) -> str:
-        """Read `\\input file` without braces."""
+        r"""Read `\input file` without braces."""
         token = self.peek()
         if token is None or token.kind != "text":
             return ""
         self.takes(token.text, "text")
         return token.text
 
-    def _package(self, name: str, place: Place) -> None:
+    def _package(self, token: Token) -> None:
         """Read the packages that stand beside the draft: their macros may be text."""
+        name, place = token.text, token.place
         options = self.option()
         written = text_of(self.argument())
         is_class = name.startswith(("documentclass", "LoadClass"))
         if name == "documentclass" and self.open_files[-1:] not in ([], [""]):
             # A chapter that can be typeset alone.
             while (token := self.next()) is not None:
-                if token.kind == "word" and token.text == "begin":
-                    if text_of(self.argument()) == "document":
-                        return
+                begins = token.kind == "word" and token.text == "begin"
+                if begins and text_of(self.argument()) == "document":
+                    return
             return
         if is_class and written == "subfiles" and options:
             self._read_preamble(text_of(options), place)
@@ -668,7 +707,8 @@ class _LatexReader(TokenReader):
         classes = [at for at, token in enumerate(tokens) if token.text == "documentclass"]
         self.push(tokens[classes[0] + 2 if classes else 0 : begins[0] if begins else None])
 
-    def _bibliography(self, name: str, place: Place) -> None:
+    def _bibliography(self, token: Token) -> None:
+        place = token.place
         self.takes_star()
         self.option()
         for one in text_of(self.argument()).split(","):
@@ -679,7 +719,8 @@ class _LatexReader(TokenReader):
 
     # Environments.
 
-    def _begin(self, name: str, place: Place) -> None:
+    def _begin(self, token: Token) -> None:
+        place = token.place
         env = text_of(self.argument())
         bare = env.rstrip("*")
         if env == "document":
@@ -688,31 +729,35 @@ class _LatexReader(TokenReader):
             macro, end = self.environments[env]
             self._ends.append((env, [token._replace(place=place) for token in end]))
             self.call(macro, place)
-        elif bare in _FORMULAS:
-            self._display(env, place)
-        elif bare in _TABLES and (not self._is_math or bare != "array"):
-            self._table(env, place)
-        elif bare in _FLOATS:
-            self._float(env, place)
-        elif env == "thebibliography":
-            self._printed_bibliography(place)
         elif bare in _DRAWINGS:
             self.environment(env)
         else:
-            if self._is_math:
-                self._skip_arguments("om" if bare == "array" else "o")
-                return
-            self._out.end()
-            self._skip_arguments(_ARGUMENTS.get(env, "o"))
-            if bare in _LISTS:
-                self._lists.append(_LISTS[bare])
-            elif bare in _QUOTES:
-                self._out.prefix += "> "
-            elif env == "abstract":
-                self._heading(2, [("Abstract", place)])
-            elif bare in self._theorems:
-                self._theorems[bare] += 1
-                self._here = (bare, str(self._theorems[bare]))
+            whole = ((_FORMULAS, self._display), (_TABLES, self._table), (_FLOATS, self._float))
+            for names, read in whole:
+                if bare in names and not (self._is_math and bare == "array"):
+                    read(env, place)
+                    return
+            self._open(env, place)
+
+    def _open(self, env: str, place: Place) -> None:
+        """Begin an environment whose text is read like any other."""
+        bare = env.rstrip("*")
+        if self._is_math:
+            self._skip_arguments("om" if bare == "array" else "o")
+            return
+        self._out.end()
+        self._skip_arguments(_ARGUMENTS.get(env, "o"))
+        if env == "thebibliography":
+            self._entries += self._items(self.environment(env) or [])
+        elif bare in _LISTS:
+            self._lists.append(_LISTS[bare])
+        elif bare in _QUOTES:
+            self._out.prefix += "> "
+        elif env == "abstract":
+            self._heading(2, [("Abstract", place)])
+        elif bare in self._theorems:
+            self._theorems[bare] += 1
+            self._here = (bare, str(self._theorems[bare]))
 
     def _skip_arguments(self, kinds: str) -> None:
         for kind in kinds:
@@ -721,7 +766,7 @@ class _LatexReader(TokenReader):
             else:
                 self.argument()
 
-    def _end(self, name: str, place: Place) -> None:
+    def _end(self, _token: Token) -> None:
         env = text_of(self.argument())
         bare = env.rstrip("*")
         if env == "document":
@@ -765,7 +810,7 @@ class _LatexReader(TokenReader):
             return
         self._formula(tokens, place, is_display=True)
 
-    def _float(self, env: str, place: Place) -> None:
+    def _float(self, env: str, _place: Place) -> None:
         self._skip_arguments(_ARGUMENTS.get(env.rstrip("*"), "o"))
         tokens = self.environment(env)
         if tokens is None:
@@ -789,7 +834,7 @@ class _LatexReader(TokenReader):
         if tokens is None:
             return
         self._out.end()
-        rows, head_rows = self._rows(self._without_captions(tokens), place)
+        rows, head_rows = self._rows(self._without_captions(tokens))
         if not rows:
             return
         width = max(len(row) for row in rows)
@@ -809,7 +854,7 @@ class _LatexReader(TokenReader):
         def read() -> None:
             while (token := self.next()) is not None:
                 if (token.kind, token.text) == ("word", "caption"):
-                    self._caption("caption", token.place)
+                    self._caption(token)
                 else:
                     rest.append(token)
 
@@ -818,55 +863,40 @@ class _LatexReader(TokenReader):
         self._floats.pop()
         return rest
 
-    def _rows(self, tokens: list[Token], place: Place) -> tuple[list[list[list[_Run]]], int]:
+    def _rows(self, tokens: Sequence[Token]) -> tuple[list[list[list[_Run]]], int]:
         """Return the rows of a table, each cell as runs, and how many of them are its head."""
         rows: list[list[list[_Run]]] = []
         row: list[list[_Run]] = []
         cell: list[Token] = []
-        head_rows = depth = 0
-        was_repeated = False
+        head_rows = 0
 
         def end_cell() -> None:
             runs, width = self._cell(cell)
-            row.append(runs)
-            row.extend([] for _ in range(width - 1))
+            row.extend([runs, *([] for _ in range(width - 1))])
             cell.clear()
 
         def end_row() -> None:
-            if cell or row:
-                end_cell()
+            end_cell()
             if any(row):
                 rows.append(list(row))
             row.clear()
 
-        at = 0
-        while at < len(tokens):
-            token = tokens[at]
-            at += 1
-            if token.kind == "char" and token.text in "{}":
-                depth += 1 if token.text == "{" else -1
-            if token.kind == "word" and token.text in {"begin", "end"}:
-                depth += 1 if token.text == "begin" else -1
-            if depth > 0 or (token.kind, token.text) == ("word", "end"):
-                cell.append(token)
-            elif token.kind == "char" and token.text == "&":
+        for name, token in _with_ends(tokens):
+            if name == "&":
                 end_cell()
-            elif token.kind == "word" and token.text in {"\\", "tabularnewline", "cr"}:
+            elif name == "\\":
                 end_row()
-                at += _length_of_option(tokens[at:])
-            elif token.kind == "word" and token.text in {"midrule", "hline", "endhead"}:
-                if not _is_blank(cell):
-                    end_row()
+            elif name == "rule":
+                # The first one below a row parts the head from the rest.
+                end_row()
                 head_rows = head_rows or (len(rows) if len(rows) <= _MOST_HEADS else 0)
-                if token.text == "endhead" and was_repeated:
-                    del rows[head_rows:]
-            elif token.kind == "word" and token.text == "endfirsthead":
-                was_repeated, head_rows = True, len(rows) or 1
-            elif token.kind == "word" and token.text in {"endfoot", "endlastfoot"}:
-                del rows[max(head_rows, 1) :]
-            elif token.kind == "word" and token.text in _RULES:
-                at += _length_of_option(tokens[at:])
-            elif not (token.kind in {"space", "newline", "par"} and not cell):
+            elif name == "endfirsthead":
+                head_rows = len(rows)
+            elif name in {"endhead", "endfoot"}:  # what is printed on other pages
+                end_row()
+                head_rows = head_rows or len(rows)
+                del rows[head_rows:]
+            else:
                 cell.append(token)
         end_row()
         # Without a rule below it no row is known to be a head.
@@ -897,10 +927,6 @@ class _LatexReader(TokenReader):
         self._out, self._floats = kept, floats
         return held, width
 
-    def _printed_bibliography(self, place: Place) -> None:
-        tokens = self.environment("thebibliography")
-        self._entries += self._items(tokens or [])
-
     def _items(self, tokens: list[Token]) -> Iterator[Entry]:
         starts = [at for at, t in enumerate(tokens) if (t.kind, t.text) == ("word", "bibitem")]
         for start, following in zip(starts, [*starts[1:], len(tokens)], strict=True):
@@ -916,54 +942,56 @@ class _LatexReader(TokenReader):
 
             self.apart(tokens[start + 1 : following], read)
             text, place = " ".join(found[1].split()), tokens[start].place
-            yield Entry(text, label=found[0], line=place.line, file=place.file)
+            yield replace(parse_entry(text, found[0]), line=place.line, file=place.file)
 
-    def _simple(self, name: str, place: Place) -> None:
-        """Read a command that is told from others by nothing but what it does."""
-        if name in {"(", "["}:
-            closes = ")" if name == "(" else "]"
-            formula = self.up_to(lambda t: t.kind == "word" and t.text == closes)
-            if formula is not None:
-                self._formula(formula, place, is_display=name == "[")
-        elif name in {"frac", "tfrac", "dfrac", "cfrac"}:
-            self._fraction(place)
-        elif name == "sqrt":
-            self.option()
-            text = self._plain(self.argument(), is_math=True)
-            self._out.write(f"√{text}" if len(text) < 2 else f"√({text})", place)
-        elif name == "\\":
-            self.takes_star()
-            self.option()
-            self._out.space()
-        elif name == "par":
-            self._out.end()
-        elif name == "appendix":
-            self._is_appendix = True
-            self._counts.update(dict.fromkeys(_COUNTED, 0))
-        elif name == "title":
+    # Commands that need no more than a few lines.
+
+    def _opened_formula(self, token: Token) -> None:
+        closes = ")" if token.text == "(" else "]"
+        formula = self.up_to(lambda one: one.kind == "word" and one.text == closes)
+        if formula is not None:
+            self._formula(formula, token.place, is_display=token.text == "[")
+
+    def _root(self, token: Token) -> None:
+        self.option()
+        text = self._plain(self.argument(), is_math=True)
+        self._out.write(f"√{text}" if len(text) < 2 else f"√({text})", token.place)
+
+    def _line_break(self, _token: Token) -> None:
+        self.takes_star()
+        self.option()
+        self._out.space()
+
+    def _begin_appendix(self, _token: Token) -> None:
+        self._is_appendix = True
+        self._counts.update(dict.fromkeys(_COUNTED, 0))
+
+    def _title_page(self, token: Token) -> None:
+        if token.text == "title":
             self.option()
             self._title = self.argument()
-        elif name == "maketitle":
+        else:
             self._heading(1, self._inline(self._title))
-        elif name == "endinput":
-            self.end_file()
-        elif name == "xspace":
-            following = self.next()
-            if following is not None:
-                self.push([following])
-                if following.kind == "word" or following.text[:1].isalnum():
-                    self._out.space()
-        elif name == "newtheorem":
-            self.takes_star()
-            self._theorems[text_of(self.argument())] = 0
-            self._skip_arguments("omo")
-        elif name == "ce":
-            text = text_of(self.argument()).replace("->", "→")
-            self._out.write(re.sub(r"[_^{}$]", "", text), place)
+
+    def _space_if_needed(self, _token: Token) -> None:
+        following = self.next()
+        if following is not None:
+            self.push([following])
+            if following.kind == "word" or following.text[:1].isalnum():
+                self._out.space()
+
+    def _define_theorem(self, _token: Token) -> None:
+        self.takes_star()
+        self._theorems[text_of(self.argument())] = 0
+        self._skip_arguments("omo")
+
+    def _substance(self, token: Token) -> None:
+        text = text_of(self.argument()).replace("->", "→")
+        self._out.write(re.sub(r"[_^{}$]", "", text), token.place)
 
     @staticmethod
     @cache
-    def _handlers() -> "dict[str, Callable[[_LatexReader, str, Place], None]]":
+    def _handlers() -> "dict[str, Callable[[_LatexReader, Token], None]]":
         reader = _LatexReader
         table = {
             reader._section: " ".join(_LEVELS),
@@ -978,14 +1006,24 @@ class _LatexReader(TokenReader):
                               "qtylist",
             reader._glossary: "gls Gls glspl Glspl ac Ac acp acs acl acf acrshort acrlong acrfull "
                               "glsfull",
-            reader._define_acronym: "newacronym acro DeclareAcronym newglossaryentry newabbreviation",
+            reader._define_acronym: "newacronym newabbreviation acro DeclareAcronym "
+                                    "newglossaryentry",
             reader._input: "input include subfile import subimport InputIfFileExists",
             reader._package: "usepackage RequirePackage documentclass LoadClass",
             reader._bibliography: "bibliography addbibresource addglobalbib",
             reader._begin: "begin",
             reader._end: "end",
-            reader._simple: "( [ frac tfrac dfrac cfrac sqrt \\ par appendix title maketitle "
-                            "endinput xspace newtheorem ce",
+            reader._opened_formula: "( [",
+            reader._fraction: "frac tfrac dfrac cfrac",
+            reader._root: "sqrt",
+            reader._line_break: "\\",
+            reader._begin_appendix: "appendix",
+            reader._title_page: "title maketitle",
+            reader._space_if_needed: "xspace",
+            reader._define_theorem: "newtheorem",
+            reader._substance: "ce",
+            (lambda own, _: own._out.end()): "par",
+            (lambda own, _: own.end_file()): "endinput",
         }  # fmt: skip
         return {name: handler for handler, names in table.items() for name in names.split()}
 
@@ -1018,13 +1056,11 @@ class _LatexReader(TokenReader):
                                       "folder.")  # fmt: skip
                 continue
             is_found = True
-            found = bib_entries(self.files.read(path), self.files.name_of(path))
-            self.files.warnings += found.warnings
-            yield from found.entries
+            yield from read_bibtex(self.files.read(path), self.files.name_of(path))
         printed = None if is_found else self._printed_list()
         if printed is not None:
             file, text = self.files.name_of(printed), self.files.read(printed)
-            yield from bbl_entries(text, file)
+            yield from _biber_entries(text, file)
             yield from self._items(tokenize(text, file))
 
     def _printed_list(self) -> Path | None:
@@ -1093,8 +1129,20 @@ def _merge_heads(heads: Sequence[list[list[_Run]]]) -> list[list[_Run]]:
     return merged
 
 
-def _is_blank(tokens: Sequence[Token]) -> bool:
-    return all(token.kind in {"space", "newline", "par"} for token in tokens)
+def _with_ends(tokens: Sequence[Token]) -> Iterator[tuple[str, Token]]:
+    r"""Yield the tokens of a table, each with what it ends: `&`, `\\`, a rule, or nothing."""
+    at = depth = 0
+    while at < len(tokens):
+        token = tokens[at]
+        at += 1
+        if token.kind == "char" and token.text in {"{", "}"}:
+            depth += 1 if token.text == "{" else -1
+        elif token.kind == "word" and token.text in {"begin", "end"}:
+            depth += 1 if token.text == "begin" else -1
+        name = _ENDS.get(token.text, "") if depth <= 0 and token.kind in {"word", "char"} else ""
+        yield name, token
+        if name in {"\\", "rule"}:
+            at += _length_of_option(tokens[at:])
 
 
 def _length_of_option(tokens: Sequence[Token]) -> int:
@@ -1123,3 +1171,28 @@ def _symbols():  # type: ignore[no-untyped-def]
     from pylatexenc.latex2text import get_default_latex_context_db
 
     return get_default_latex_context_db()
+
+
+# The list of references that biber writes for biblatex: https://ctan.org/pkg/biber.
+
+_BIBER_ENTRY = re.compile(r"\\entry\{(?P<key>[^{}]*)\}\{[^{}]*\}(?P<body>.*?)\\endentry", re.DOTALL)
+_BIBER_FIELD = re.compile(
+    r"\\(?:field|strng)\{(?P<name>\w+)\}\{(?P<value>(?:[^{}]|\{[^{}]*\})*)\}"
+    r"|\\verb\{(?P<verb>\w+)\}\s*\\verb (?P<text>[^\n]*)"
+)
+_BIBER_NAMES = re.compile(r"\\name\{(?:author|editor)\}(?P<names>.*?)\n\s*\}\s*\n", re.DOTALL)
+_BIBER_FAMILY = re.compile(r"family=\{((?:[^{}]|\{[^{}]*\})*)\}")
+
+
+def _biber_entries(text: str, file: str) -> Iterator[Entry]:
+    """Yield the entries of a `.bbl` file by biber; none of one by BibTeX."""
+    for match in _BIBER_ENTRY.finditer(text):
+        fields = {
+            one["name"] or one["verb"]: one["value"] or one["text"] or ""
+            for one in _BIBER_FIELD.finditer(match["body"])
+        }
+        names = _BIBER_NAMES.search(match["body"])
+        people = _BIBER_FAMILY.findall(names["names"]) if names else []
+        fields["author"] = " and ".join(f"{{{family}}}" for family in people)
+        line = text.count("\n", 0, match.start()) + 1
+        yield bibtex_entry(match["key"], fields, line=line, file=file)

@@ -135,7 +135,7 @@ class DraftFiles:
         return "" if name == self.main.name else name
 
     def find(self, written: str, suffix: str, beside: str = "") -> Path | None:
-        """Return the file that `\\input{written}` and its like mean, None where there is none.
+        r"""Return the file that `\input{written}` and its like mean, None where there is none.
 
         Args:
             suffix: that may be left out.
@@ -197,9 +197,36 @@ _MOST_EXPANSIONS = 100_000
 _MOST_TOKENS = 4_000_000
 # The conditions of TeX that end with \fi; those of packages take their branches in braces.
 _CONDITIONS = frozenset(
-    "if ifcat ifx ifnum ifdim ifodd ifvmode ifhmode ifmmode ifinner ifcase iftrue iffalse "
-    "ifdefined ifcsname ifeof ifhbox ifvbox ifvoid ifpdf ifxetex ifluatex ifPDFTeX ifXeTeX "
-    "ifLuaTeX if@twoside if@twocolumn ifundefined".split()
+    [
+        "if",
+        "ifcat",
+        "ifx",
+        "ifnum",
+        "ifdim",
+        "ifodd",
+        "ifvmode",
+        "ifhmode",
+        "ifmmode",
+        "ifinner",
+        "ifcase",
+        "iftrue",
+        "iffalse",
+        "ifdefined",
+        "ifcsname",
+        "ifeof",
+        "ifhbox",
+        "ifvbox",
+        "ifvoid",
+        "ifpdf",
+        "ifxetex",
+        "ifluatex",
+        "ifPDFTeX",
+        "ifXeTeX",
+        "ifLuaTeX",
+        "if@twoside",
+        "if@twocolumn",
+        "ifundefined",
+    ]
 )
 _NO_VALUE: Token = Token("word", "NoValue", Place("", 0))
 _SPACES = frozenset({"space", "newline"})
@@ -211,7 +238,7 @@ class Macro:
 
     Args:
         parameters: of each argument what kind it is: `m` in braces, `o` in brackets with a
-            default, `s` a star, `d` up to the tokens of its default.
+            default, `p` in round ones, `s` a star, `d` up to the tokens of its default.
         body: what stands for it.
     """
 
@@ -259,7 +286,7 @@ class TokenReader:
         return None
 
     def end_file(self) -> None:
-        """Read no more of the innermost file, as \\endinput."""
+        r"""Read no more of the innermost file, as \endinput."""
         while self._stack and self._stack[-1][2] is None:
             self._stack.pop()
         if self._stack:
@@ -496,6 +523,8 @@ class TokenReader:
         if kind == "o":
             given = self.option()
             return list(default) if given is None else given
+        if kind == "p":
+            return self.option("(", ")") or []
         if kind == "d":
             first = default[0]
             return self.up_to(lambda t: (t.kind, t.text) == (first.kind, first.text)) or []
@@ -504,7 +533,7 @@ class TokenReader:
     # Conditions.
 
     def branch(self, command: str) -> bool:
-        """Resolve \\if…, \\else and \\fi; False where the command is none of them.
+        r"""Resolve \if…, \\else and \\fi; False where the command is none of them.
 
         A condition that only TeX could tell counts as true.
         """
@@ -562,13 +591,17 @@ class TokenReader:
 def text_of(tokens: Iterable[Token]) -> str:
     """Return tokens as they are written, spaces at the ends left out."""
     return "".join(
-        f"\\{token.text}" if token.kind == "word" else " " if token.kind == "newline" else token.text
+        f"\\{token.text}"
+        if token.kind == "word"
+        else " "
+        if token.kind == "newline"
+        else token.text
         for token in tokens
     ).strip()
 
 
 def _signature(tokens: Sequence[Token]) -> tuple[tuple[str, tuple[Token, ...]], ...]:
-    """Return the parameters of \\NewDocumentCommand: `m`, `o`, `O{default}`, `s`."""
+    r"""Return the parameters of \NewDocumentCommand: `m`, `o`, `O{default}`, `s`."""
     found: list[tuple[str, tuple[Token, ...]]] = []
     defaults: list[Token] = []
     depth = 0
@@ -582,60 +615,40 @@ def _signature(tokens: Sequence[Token]) -> tuple[tuple[str, tuple[Token, ...]], 
             defaults.append(token)
         elif token.kind == "text":
             for letter in token.text:
-                kind = {"o": "o", "O": "o", "s": "s"}.get(letter, "m")
+                kind = {"O": "o"}.get(letter, letter) if letter in "oOsp" else "m"
                 found.append((kind, (_NO_VALUE,) if letter == "o" else ()))
     return tuple(found)
 
 
-# Commands of packages whose arguments are no text, or text among others that is not.
+# Commands of packages of whose arguments not all are text; \D is \NewDocumentCommand.
 _BUILT_IN = r"""
-\NewDocumentCommand\textcolor{omm}{#3} \NewDocumentCommand\colorbox{omm}{#3}
-\NewDocumentCommand\fcolorbox{mmm}{#3} \NewDocumentCommand\foreignlanguage{omm}{#3}
-\NewDocumentCommand\parbox{ooomm}{#5} \NewDocumentCommand\raisebox{moom}{#4}
-\NewDocumentCommand\makebox{oom}{#3} \NewDocumentCommand\framebox{oom}{#3}
-\NewDocumentCommand\scalebox{mom}{#3} \NewDocumentCommand\resizebox{smmm}{#4}
-\NewDocumentCommand\rotatebox{omm}{#3} \NewDocumentCommand\multirow{omomom}{#6}
-\NewDocumentCommand\hyperref{om}{#2} \NewDocumentCommand\hyperlink{mm}{#2}
-\NewDocumentCommand\hypertarget{mm}{#2} \NewDocumentCommand\texorpdfstring{mm}{#1}
-\NewDocumentCommand\stackrel{mm}{#2} \NewDocumentCommand\overset{mm}{#2}
-\NewDocumentCommand\underset{mm}{#2} \NewDocumentCommand\captionof{smm}{\caption{#3}}
-\NewDocumentCommand\subfloat{om}{\caption{#1}#2} \NewDocumentCommand\subcaptionbox{mom}{\caption{#1}#3}
-\NewDocumentCommand\bicaption{mm}{\caption{#1}\caption{#2}} \NewDocumentCommand\sidenote{om}{\footnote{#2}}
-\NewDocumentCommand\footnotetext{om}{\footnote{#2}} \NewDocumentCommand\footnotemark{o}{}
-\NewDocumentCommand\enquote{sm}{“#2”} \NewDocumentCommand\foreignquote{smm}{“#3”}
-\NewDocumentCommand\textquote{oom}{“#3”} \NewDocumentCommand\blockquote{oom}{“#3”}
-\NewDocumentCommand\textcquote{oomom}{“#5”~\cite[#2]{#3}}
-\NewDocumentCommand\blockcquote{oomom}{“#5”~\cite[#2]{#3}}
-\NewDocumentCommand\ensuremath{m}{$#1$} \NewDocumentCommand\nicefrac{omm}{\frac{#2}{#3}}
-\NewDocumentCommand\sfrac{omm}{\frac{#2}{#3}} \NewDocumentCommand\hspace{sm}{~}
-\NewDocumentCommand\vspace{sm}{} \NewDocumentCommand\includegraphics{soom}{}
-\NewDocumentCommand\setlength{mm}{} \NewDocumentCommand\addtolength{mm}{}
-\NewDocumentCommand\setcounter{mm}{} \NewDocumentCommand\addtocounter{mm}{}
-\NewDocumentCommand\newcounter{mo}{} \NewDocumentCommand\newlength{m}{}
-\NewDocumentCommand\pagestyle{m}{} \NewDocumentCommand\thispagestyle{m}{}
-\NewDocumentCommand\pagenumbering{m}{} \NewDocumentCommand\bibliographystyle{m}{}
-\NewDocumentCommand\hypersetup{m}{} \NewDocumentCommand\sisetup{m}{}
-\NewDocumentCommand\graphicspath{m}{} \NewDocumentCommand\lstset{m}{}
-\NewDocumentCommand\captionsetup{omo}{} \NewDocumentCommand\index{om}{}
-\NewDocumentCommand\glsadd{om}{} \NewDocumentCommand\definecolor{mmm}{}
-\NewDocumentCommand\color{om}{} \NewDocumentCommand\rowcolor{om}{} \NewDocumentCommand\cellcolor{om}{}
-\NewDocumentCommand\fontsize{mm}{} \NewDocumentCommand\fontfamily{m}{}
-\NewDocumentCommand\addcontentsline{mmm}{} \NewDocumentCommand\markboth{mm}{}
-\NewDocumentCommand\markright{m}{} \NewDocumentCommand\thanks{m}{} \NewDocumentCommand\todo{om}{}
-\NewDocumentCommand\missingfigure{om}{} \NewDocumentCommand\marginpar{om}{}
-\NewDocumentCommand\marginnote{omo}{} \NewDocumentCommand\selectlanguage{m}{}
-\NewDocumentCommand\phantom{m}{} \NewDocumentCommand\hphantom{m}{} \NewDocumentCommand\vphantom{m}{}
-\NewDocumentCommand\rule{omm}{} \NewDocumentCommand\linespread{m}{} \NewDocumentCommand\setstretch{m}{}
-\NewDocumentCommand\lstinputlisting{om}{} \NewDocumentCommand\inputminted{omm}{}
-\NewDocumentCommand\verbatiminput{m}{} \NewDocumentCommand\author{om}{} \NewDocumentCommand\date{m}{}
-\NewDocumentCommand\institute{m}{} \NewDocumentCommand\affil{om}{} \NewDocumentCommand\affiliation{om}{}
-\NewDocumentCommand\email{m}{} \NewDocumentCommand\address{om}{} \NewDocumentCommand\today{}{}
-\NewDocumentCommand\AtBeginDocument{m}{} \NewDocumentCommand\AtEndDocument{m}{}
-\NewDocumentCommand\IfFileExists{mmm}{} \NewDocumentCommand\cline{m}{} \NewDocumentCommand\cmidrule{om}{}
-\NewDocumentCommand\nocite{m}{} \NewDocumentCommand\defcitealias{mm}{}
-\NewDocumentCommand\citestyle{om}{} \NewDocumentCommand\citesetup{m}{} \NewDocumentCommand\setcitestyle{m}{}
-\NewDocumentCommand\citetext{m}{(#1)} \NewDocumentCommand\DeclareFieldFormat{som}{}
-\NewDocumentCommand\DeclareCiteCommand{somoommmm}{} \NewDocumentCommand\includeonly{m}{}
+\D\textcolor{omm}{#3} \D\colorbox{omm}{#3} \D\fcolorbox{mmm}{#3} \D\foreignlanguage{omm}{#3}
+\D\parbox{ooomm}{#5} \D\raisebox{moom}{#4} \D\makebox{oom}{#3} \D\framebox{oom}{#3}
+\D\scalebox{mom}{#3} \D\resizebox{smmm}{#4} \D\rotatebox{omm}{#3} \D\multirow{omomom}{#6}
+\D\hyperref{om}{#2} \D\hyperlink{mm}{#2} \D\hypertarget{mm}{#2} \D\texorpdfstring{mm}{#1}
+\D\stackrel{mm}{#2} \D\overset{mm}{#2} \D\underset{mm}{#2} \D\captionof{smm}{\caption{#3}}
+\D\subfloat{om}{\caption{#1}#2} \D\subcaptionbox{mom}{\caption{#1}#3}
+\D\bicaption{mm}{\caption{#1}\caption{#2}} \D\sidenote{om}{\footnote{#2}}
+\D\footnotetext{om}{\footnote{#2}} \D\enquote{sm}{“#2”} \D\foreignquote{smm}{“#3”}
+\D\textquote{oom}{“#3”} \D\blockquote{oom}{“#3”} \D\textcquote{oomom}{“#5”~\cite[#2]{#3}}
+\D\blockcquote{oomom}{“#5”~\cite[#2]{#3}} \D\ensuremath{m}{$#1$} \D\nicefrac{omm}{\frac{#2}{#3}}
+\D\sfrac{omm}{\frac{#2}{#3}} \D\hspace{sm}{~} \D\citetext{m}{(#1)}
+\D\footnotemark{o}{} \D\vspace{sm}{} \D\includegraphics{soom}{} \D\setlength{mm}{}
+\D\addtolength{mm}{} \D\setcounter{mm}{} \D\addtocounter{mm}{} \D\newcounter{mo}{}
+\D\newlength{m}{} \D\pagestyle{m}{} \D\thispagestyle{m}{} \D\pagenumbering{m}{}
+\D\bibliographystyle{m}{} \D\hypersetup{m}{} \D\sisetup{m}{} \D\graphicspath{m}{} \D\lstset{m}{}
+\D\captionsetup{omo}{} \D\index{om}{} \D\glsadd{om}{} \D\definecolor{mmm}{} \D\color{om}{}
+\D\rowcolor{om}{} \D\cellcolor{om}{} \D\fontsize{mm}{} \D\fontfamily{m}{}
+\D\addcontentsline{mmm}{} \D\markboth{mm}{} \D\markright{m}{} \D\thanks{m}{} \D\todo{om}{}
+\D\missingfigure{om}{} \D\marginpar{om}{} \D\marginnote{omo}{} \D\selectlanguage{m}{}
+\D\phantom{m}{} \D\hphantom{m}{} \D\vphantom{m}{} \D\rule{omm}{} \D\linespread{m}{}
+\D\setstretch{m}{} \D\lstinputlisting{om}{} \D\inputminted{omm}{} \D\verbatiminput{m}{}
+\D\author{om}{} \D\date{m}{} \D\institute{m}{} \D\affil{om}{} \D\affiliation{om}{} \D\email{m}{}
+\D\address{om}{} \D\today{}{} \D\AtBeginDocument{m}{} \D\AtEndDocument{m}{} \D\IfFileExists{mmm}{}
+\D\cline{m}{} \D\cmidrule{opm}{} \D\nocite{m}{} \D\defcitealias{mm}{} \D\citestyle{om}{}
+\D\citesetup{m}{} \D\setcitestyle{m}{} \D\DeclareFieldFormat{som}{}
+\D\DeclareCiteCommand{somoommmm}{} \D\includeonly{m}{} \D\toprule{o}{} \D\bottomrule{o}{}
+\D\addlinespace{o}{} \D\specialrule{mmm}{}
 """
 
 
@@ -643,9 +656,7 @@ _BUILT_IN = r"""
 def _built_in() -> dict[str, Macro]:
     found: dict[str, Macro] = {}
     tokens = [token for token in tokenize(_BUILT_IN) if token.kind not in _SPACES]
-    commands = [
-        place for place, token in enumerate(tokens) if token.text == "NewDocumentCommand"
-    ]
+    commands = [place for place, token in enumerate(tokens) if token.text == "D"]
     for place, following in zip(commands, [*commands[1:], len(tokens)], strict=True):
         name, rest = tokens[place + 1].text, tokens[place + 2 : following]
         closes = next(at for at, token in enumerate(rest) if token.text == "}")

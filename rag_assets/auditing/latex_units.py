@@ -27,8 +27,10 @@ _UNITS = {
     "decibel": "dB", "neper": "Np", "astronomicalunit": "au", "bit": "bit", "byte": "B",
     "knot": "kn", "nauticalmile": "M", "atomicmassunit": "u", "permille": "‰",
 }  # fmt: skip
-_POWERS_BEFORE = {"square": "2", "cubic": "3"}
-_POWERS_BEHIND = {"squared": "2", "cubed": "3"}
+_POWERS = {
+    "square": ("raiseto", "2"), "cubic": ("raiseto", "3"), "squared": ("tothe", "2"),
+    "cubed": ("tothe", "3"),
+}  # fmt: skip
 _RAISED = str.maketrans("0123456789+-−", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻")
 _EXPONENT = re.compile(r"\s*[eEdD]\s*([-+]?\d+)$")
 _UNCERTAINTY = re.compile(r"(\d*)(?:[.,](\d+))?\((\d+)\)")
@@ -84,7 +86,7 @@ class _Part:
 
 
 def write_unit(tokens: Sequence[Token], macros: Mapping[str, Macro]) -> str:
-    """Return a unit as it is printed: `\\micro\\gram\\per\\litre` as μg/L.
+    r"""Return a unit as it is printed: `\micro\gram\per\litre` as μg/L.
 
     Args:
         macros: of the draft, for units of its own.
@@ -104,11 +106,6 @@ def write_unit(tokens: Sequence[Token], macros: Mapping[str, Macro]) -> str:
             continue
         elif name == "per":
             is_below = True
-        elif name in _POWERS_BEFORE:
-            power = _POWERS_BEFORE[name]
-        elif name in _POWERS_BEHIND:
-            if parts:
-                parts[-1].power = _POWERS_BEHIND[name]
         elif token.kind == "word" and name in _PREFIXES:
             prefix = _PREFIXES[name]
         else:
@@ -127,14 +124,16 @@ def _expanded(
 ) -> Iterator[Token]:
     for token in tokens:
         macro = macros.get(token.text) if token.kind == "word" and depth else None
-        if macro is None or macro.parameters or token.text in _UNITS:
+        if token.kind == "word" and token.text in _POWERS:
+            yield from (token._replace(text=text) for text in _POWERS[token.text])
+        elif macro is None or macro.parameters or token.text in _UNITS:
             yield token
         else:
             yield from _expanded(macro.body, macros, depth - 1)
 
 
 def _called(name: str) -> str:
-    """Return a unit by its command; `\\ug` and other short ones are the unit itself."""
+    r"""Return a unit by its command; `\ug` and other short ones are the unit itself."""
     if name in _UNITS:
         return _UNITS[name]
     return f"μ{name[1:]}" if len(name) > 1 and name[0] == "u" else name.lstrip("%") or "%"
@@ -147,7 +146,9 @@ def _joined(parts: Sequence[_Part]) -> str:
     above = "·".join(part.shown for part in parts if not part.is_below)
     below = [part for part in parts if part.is_below]
     if not above:
-        return "·".join(f"{one.name}{('-' + (one.power or '1')).translate(_RAISED)}" for one in below)
+        return "·".join(
+            f"{one.name}{('-' + (one.power or '1')).translate(_RAISED)}" for one in below
+        )
     if not below:
         return above
     shown = "·".join(part.shown for part in below)
