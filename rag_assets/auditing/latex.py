@@ -680,8 +680,8 @@ class _LatexReader(TokenReader):
         is_class = name.startswith(("documentclass", "LoadClass"))
         if name == "documentclass" and self.open_files[-1:] not in ([], [""]):
             # A chapter that can be typeset alone.
-            while (token := self.next()) is not None:
-                begins = token.kind == "word" and token.text == "begin"
+            while (following := self.next()) is not None:
+                begins = (following.kind, following.text) == ("word", "begin")
                 if begins and text_of(self.argument()) == "document":
                     return
             return
