@@ -13,11 +13,23 @@ from rag_assets.auditing.citation_forms import (
     PANDOC,
     STATUTE,
     Citation,
+    WrittenCitation,
     find_anchors,
     find_laws_in_words,
 )
 from rag_assets.auditing.prose import ProseKind
+from rag_assets.auditing.references import (
+    Entry,
+    find_list,
+    read_bibliography,
+)
 from rag_assets.auditing.sentences import SentenceReader, SentenceSplitter
+from rag_assets.auditing.written import (
+    ReferenceIndex,
+    as_entries,
+    find_numbers,
+    find_written,
+)
 from rag_assets.law import LawNames, find_references
 from rag_assets.model import (
     Block,
@@ -147,6 +159,10 @@ _MAX_LINES_NAMED = 8
 _NO_LAWS = LawNames({})
 # How YAML writes an empty value.
 _NOTHING = ("", "~", "null")
+_BIBLIOGRAPHY = re.compile(r"(?m)^bibliography:(?P<value>.*(?:\n[ \t]*-.*)*)")
+_FILE_NAME = re.compile(r"[^\s,\[\]\"'\-][^\s,\[\]\"']*")
+# Between a printed citation and the anchor that says what it means.
+_LONGEST_GAP = 4
 # One letter more, less or other in a word of ten is 90 to 95 of 100.
 _NEARLY = 85
 
@@ -216,6 +232,9 @@ class Draft:
         warnings: sentences a person can act on.
         all_sentences: every one, headings and rows of tables among them, in order.
         is_markdown: whether `text` was read as Markdown.
+        uncited: a sentence where the draft cites nothing; empty where it does.
+        references: entries of its own reference lists, then those of bibliography files;
+            `Citation.entries` are places in it.
     """
 
     name: str
@@ -228,6 +247,7 @@ class Draft:
     is_markdown: bool = True
     listed: tuple[CitedSentence, ...] = ()
     uncited: str = ""
+    references: tuple[Entry, ...] = ()
 
 
 def default_splitter() -> SentenceSplitter:
@@ -253,13 +273,43 @@ def read_draft(
     if not path.is_file():
         found = "is a folder" if path.is_dir() else "does not exist"
         raise UsageError(f"{path}: the draft {found}. Give the path of a Markdown or text file.")
-    draft = parse_draft(path.name, path.read_bytes(), split)
+    entries = [entry for file in files_of(path)[1:] for entry in read_bibliography(file)]
+    draft = parse_draft(path.name, path.read_bytes(), split, entries)
+    draft = replace(draft, digest=hash_bytes(draft_bytes(path)))
     return replace(draft, namespaces=tuple(dict.fromkeys(namespaces))) if namespaces else draft
 
 
-def parse_draft(name: str, data: bytes, split: SentenceSplitter | None = None) -> Draft:
+def files_of(path: Path) -> tuple[Path, ...]:
+    """Return the files that a draft consists of: itself, and the bibliography files that it reads.
+
+    These are the ones that its front matter names, else the `.bib` or `.ris` with its name.
+    """
+    head = FRONT_MATTER.match(path.read_bytes().decode("utf-8-sig", "ignore"))
+    named = _BIBLIOGRAPHY.search(head["yaml"]) if head is not None else None
+    if named is not None:
+        names = _FILE_NAME.findall(named["value"])
+        return (path, *(path.parent / name for name in names))
+    beside = (path.with_suffix(suffix) for suffix in (".bib", ".ris"))
+    return (path, *(file for file in beside if file.is_file()))
+
+
+def draft_bytes(path: Path) -> bytes:
+    """Return the bytes of a draft and of all files that it reads, by which audits know it."""
+    found = (file for file in files_of(path) if file.is_file())
+    return b"\0".join(file.read_bytes() for file in found)
+
+
+def parse_draft(
+    name: str,
+    data: bytes,
+    split: SentenceSplitter | None = None,
+    bibliography: Sequence[Entry] = (),
+) -> Draft:
     """Return the draft that `data` holds; `name` says what it is called and, by its suffix,
     whether it is plain text.
+
+    Args:
+        bibliography: entries of files beside the draft.
 
     Raises:
         UsageError: as `read_draft`.
@@ -280,12 +330,13 @@ def parse_draft(name: str, data: bytes, split: SentenceSplitter | None = None) -
             "with {#doc_uid}."
         )
     is_markdown = Path(name).suffix.lower() not in _PLAIN_TEXT_SUFFIXES
-    reader = SentenceReader(body, split or default_splitter())
+    references, lists, written = _read_references(body, bibliography)
+    reader = SentenceReader(body, split or default_splitter(), written, lists)
     reader.read(is_markdown)
     for sentence in reader.sentences:
         if sentence.kind != "heading":
-            written = body[sentence.start : sentence.end]
-            sentence.citations.extend(find_laws_in_words(written, sentence.start))
+            words = body[sentence.start : sentence.end]
+            sentence.citations.extend(find_laws_in_words(words, sentence.start))
     # A Word document has no lines that a person could count, but paragraphs.
     ends = _PARAGRAPH_END if is_office else _LINE_END
     line_starts = [0, *(match.end() for match in ends.finditer(text))]
@@ -294,10 +345,7 @@ def parse_draft(name: str, data: bytes, split: SentenceSplitter | None = None) -
     warnings = tuple(_warnings(name, reader, line_starts))
     uncited = ""
     if not any(sentence.citations for sentence in reader.sentences):
-        uncited = (
-            f"{name} cites nothing, so there is nothing to verify. Put {{#doc_uid}} behind a "
-            "sentence; `rag documents` lists the uids."
-        )
+        uncited = _say_uncited(name, body, references)
     every = tuple(
         DraftSentence(
             _line_of(line_starts, sentence.start), sentence.start, sentence.end, sentence.text,
@@ -308,8 +356,50 @@ def parse_draft(name: str, data: bytes, split: SentenceSplitter | None = None) -
     )  # fmt: skip
     return Draft(
         name, hash_bytes(data), text, namespaces, sentences, warnings, every, is_markdown,
-        listed, uncited,
+        listed, uncited, references,
     )  # fmt: skip
+
+
+def _read_references(
+    body: str, bibliography: Sequence[Entry]
+) -> tuple[tuple[Entry, ...], tuple[tuple[int, int], ...], tuple[WrittenCitation, ...]]:
+    """Return the entries of the lists of a draft, where the lists are, and what cites by name,
+    number or title.
+    """
+    own, lists = find_list(body)
+    index = ReferenceIndex((*own, *bibliography))
+    written = find_written(body, index, lists)
+    if not index.entries:
+        # Without a list nobody but the library can say what is meant: the words are the entry.
+        own, written = as_entries(body, written)
+    anchors = [*find_anchors(body)]
+    kept = (one for one in written if not _is_beside(body, one, anchors))
+    return (*own, *bibliography), lists, tuple(kept)
+
+
+def _is_beside(body: str, written: WrittenCitation, anchors: Sequence[tuple[int, int]]) -> bool:
+    """Say whether an anchor follows or precedes a printed citation: it says what that means."""
+    gaps = [body[written.end : start] for start, _ in anchors if start >= written.end]
+    gaps += [body[end : written.start] for _, end in anchors if end <= written.start]
+    return any(len(gap) <= _LONGEST_GAP and not gap.strip(" \n,;.()（），；。") for gap in gaps)
+
+
+def _say_uncited(name: str, body: str, references: Sequence[Entry]) -> str:
+    looked = (
+        "Looked for were {#doc_uid}, [@key], \\cite{key}, (Author, 2020), Author (2020), numbers "
+        "such as [3] or raised ones, notes with a full reference, and articles of laws."
+    )
+    numbers = find_numbers(body)
+    if numbers and not references:
+        return (
+            f"{name}: {count_of(len(numbers), 'citation')} by number (first: {numbers[0]}), but no "
+            "reference list was found, so that nothing could be checked. Put the list under a "
+            "heading “References” (参考文献)."
+        )
+    return (
+        f"{name} cites nothing, so there is nothing to verify. {looked} Write citations in one of "
+        "these forms, and the reference list under a heading “References” (参考文献)."
+    )
 
 
 def _cited(

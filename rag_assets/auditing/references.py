@@ -511,10 +511,16 @@ class Pairing:
 
 # Measured on entries made from papers' metadata in eight styles with typing errors
 # (benchmarks/pairing.py): from here on two titles are the same one, or nearly.
-_SAME_TITLE, _LIKE_TITLE = 92.0, 80.0
+_SAME_TITLE, _LIKE_TITLE = 92.0, 84.0
 # Shorter titles are part of many sentences; counted in letters, Chinese ones in characters.
 _SHORT_TITLE, _SHORT_HAN_TITLE = 16, 6
 _SURE, _LIKELY = 0.75, 0.45
+# A title that is the same is enough, unless authors or year say otherwise.
+_TITLE_ALONE = 0.75
+# Words of a title, to say that another one has most of them.
+_FEWEST_STEMS = 4
+# Characters of a document within which its own authors and year stand.
+_FIRST_PAGE = 1800
 _MARGIN = 0.12
 _FAMILY_ALIKE = 85.0
 _NO_NAME = frozenset({"anonymous", "anon", "佚名", "匿名", "匿名作者", "不详", "noauthor"})
@@ -565,62 +571,88 @@ def weigh(entry: Entry, known: Known) -> tuple[float, str]:
     """Return how much speaks for a document, 0 to 1, and the evidence in words."""
     reasons: list[str] = []
     score = 0.0
-    head = fold(known.head)
-    if entry.doi and (entry.doi == known.doi.lower() or fold(entry.doi) in head):
+    if entry.doi and (entry.doi == known.doi.lower() or fold(entry.doi) in fold(known.head)):
         reasons.append("same DOI")
         score = 0.6
-    title = _title_score(entry, known, head)
+    title = _title_score(entry, known)
+    names = _names_alike(entry, known)
     if title >= _SAME_TITLE:
-        score += 0.7
+        score += _TITLE_ALONE
         reasons.append(f"title {title:.0f} % alike")
-    elif title >= _LIKE_TITLE:
-        score += 0.5
+    elif title >= _LIKE_TITLE and (score or (names and names[0])):
+        score += 0.45
         reasons.append(f"title {title:.0f} % alike")
-    elif entry.title and score and known.title and _is_long(fold(entry.title)):
+    elif score and known.title and _is_long(fold(entry.title)):
         score -= 0.3
         reasons.append("but another title")
-    names = _names_alike(entry, known, head)
-    if names is not None:
-        shared, of = names
-        if shared:
-            score += 0.25 * shared / of + 0.1
-            reasons.append(f"{shared} of {of} authors" if of > 1 else "the author")
-        elif title >= _LIKE_TITLE or score:
-            score -= 0.15
-            reasons.append("but other authors")
-    weight, said = _weigh_year(entry.year[:4], known)
-    score += weight
-    reasons += said
+    if names is not None and names[0]:
+        score += 0.2 * names[0] / names[1] + 0.1
+        reasons.append(f"{names[0]} of {names[1]} authors" if names[1] > 1 else "the author")
+    elif names is not None and score:
+        score -= 0.25
+        reasons.append("but other authors")
+    gap = _year_gap(entry.year[:4], known)
+    if gap == 0:
+        score += 0.1
+        reasons.append(f"year {entry.year[:4]}")
+    elif gap == 1:
+        reasons.append(f"year {entry.year[:4]} for {known.year}")
+    elif gap is not None:
+        # Another edition, or another work of that title.
+        score = min(score, _SURE - 0.01)
+        reasons.append(f"but year {entry.year[:4]} for {known.year}")
     if title < _LIKE_TITLE and _is_long(fold(entry.title)) and "same DOI" not in reasons:
         # An entry that has a title means no work of another one.
-        score = min(score, _LIKELY + 0.05 if names and names[0] and title >= 65 else 0.3)
+        score = min(score, 0.3)
     return max(0.0, min(score, 1.0)), ", ".join(reasons)
 
 
-def _weigh_year(year: str, known: Known) -> tuple[float, list[str]]:
+def _year_gap(year: str, known: Known) -> int | None:
+    """Return how many years lie between an entry and a document; None where one is unknown."""
     if not year.isdigit():
-        return 0.0, []
-    if not known.year.isdigit():
-        return (0.1, [f"year {year} on the first pages"]) if year in known.head else (0.0, [])
-    gap = abs(int(year) - int(known.year))
-    if gap == 0:
-        return 0.15, [f"year {year}"]
-    return (0.0, [f"year {year} for {known.year}"]) if gap == 1 else (
-        -0.15, [f"but year {year} for {known.year}"]
-    )  # fmt: skip
+        return None
+    if known.year.isdigit():
+        return abs(int(year) - int(known.year))
+    return 0 if year in known.head[:_FIRST_PAGE] else None
 
 
-def _title_score(entry: Entry, known: Known, head: str) -> float:
-    text, title = fold(entry.text), fold(entry.title)
-    likeness = title_likeness(fold(known.title), text)
-    for name in known.files:
-        likeness = max(likeness, title_likeness(fold(name), text) - 2)
+def _title_score(entry: Entry, known: Known) -> float:
+    """Return how alike the titles are, 0 to 100.
+
+    The title that the library knows may be wrong, so that the first page counts too.
+    """
+    text, title, printed = fold(entry.text), fold(entry.title), fold(known.title)
+    names = [printed, *(fold(name) for name in known.files)]
+    likeness = max(title_likeness(name, text) for name in names)
+    if title:
+        # Subtitles are left out: `Bigtable` for `Bigtable: A distributed …`.
+        if printed.startswith(title) and (
+            _is_long(title) or known.title[len(entry.title) :][:1] == ":"
+        ):
+            return 100.0 if _is_long(title) else 85.0
+        if title == printed:
+            return 100.0
     if likeness < _SAME_TITLE:
+        head, first = fold(known.head), fold(known.head[:_FIRST_PAGE])
         for part in _title_parts(entry):
-            likeness = max(likeness, title_likeness(part, head))
-    if title and not _is_long(title) and title == fold(known.title):
-        return 100.0
+            found = title_likeness(part, head)
+            # Farther on, what is only like a title is that of another work that is cited.
+            likeness = max(likeness, found if found >= _SAME_TITLE else title_likeness(part, first))
+    if likeness < _LIKE_TITLE and _share_of_words(entry.title or entry.text, known.title) >= 0.75:
+        return _LIKE_TITLE
     return likeness
+
+
+def _share_of_words(title: str, other: str) -> float:
+    """Return the share of a title's words that another one has, in whatever order and ending."""
+    wanted, there = _stems(title), _stems(other)
+    return len(wanted & there) / len(wanted) if len(wanted) >= _FEWEST_STEMS else 0.0
+
+
+def _stems(title: str) -> set[str]:
+    words = {fold(word)[:5] for word in re.findall(r"[^\W\d_]{4,}", HAN.sub(" ", title))}
+    han = re.findall(f"(?=([{HAN_RANGES}]{{2}}))", title)
+    return {word.replace("ae", "e") for word in words} | set(han)
 
 
 def _title_parts(entry: Entry) -> Iterator[str]:
@@ -636,27 +668,35 @@ def _title_parts(entry: Entry) -> Iterator[str]:
             yield fold(part)
 
 
-def _names_alike(entry: Entry, known: Known, head: str) -> tuple[int, int] | None:
+def _names_alike(entry: Entry, known: Known) -> tuple[int, int] | None:
     """Return how many of the entry's first authors the document has, of how many; None where
-    either side names none.
+    either side names none, or they are written in other scripts.
     """
-    names = [fold(name) for name in entry.authors[:6] if fold(name) not in _NO_NAME]
-    names = [name for name in names if len(name) > 1]
+    names = [fold(name) for name in entry.authors[:6]]
+    names = [name for name in names if len(name) > 1 and not is_nameless(name)]
     if not names:
         return None
-    families = [fold(name) for name in known.authors]
-    printed = {fold(family_name(name)) for name in known.authors}
-    if not families and not head:
-        return None
+    printed = {fold(family_name(name)) for name in known.authors} - {""}
+    head = fold(known.head[:_FIRST_PAGE])
+    is_han = any(HAN.search(name) for name in names)
 
     def is_author(name: str) -> bool:
-        if name in printed or any(name in family for family in families):
+        if name in printed or any(len(name) > 2 and name in other for other in printed):
             return True
-        if any(fuzz.ratio(name, other) >= _FAMILY_ALIKE for other in printed if other):
+        if any(fuzz.ratio(name, other) >= _FAMILY_ALIKE for other in printed):
             return True
-        return name in head and (len(name) >= 4 or HAN.search(name) is not None)
+        return name in head and (len(name) >= 4 or is_han)
 
-    return sum(map(is_author, names)), len(names)
+    shared = sum(map(is_author, names))
+    # Who wrote it is not known, or only in another script: then nothing speaks against it.
+    if not shared and (not printed or is_han != any(HAN.search(name) for name in printed)):
+        return None
+    return shared, len(names)
+
+
+def is_nameless(name: str) -> bool:
+    """Say whether a folded author is nobody: Anonymous, 佚名."""
+    return name in _NO_NAME or fuzz.ratio(name, "anonymous") >= _FAMILY_ALIKE
 
 
 # What a reader of LaTeX or Word hands on.
