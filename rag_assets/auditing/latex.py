@@ -13,6 +13,7 @@ from rag_assets.auditing.latex_source import (
     Place,
     Token,
     TokenReader,
+    latex_files,
     text_of,
     tokenize,
 )
@@ -251,15 +252,28 @@ def read_latex(path: Path, data: bytes | None = None, *, root: Path | None = Non
         UsageError: a file is too large or of an encoding that is not declared.
     """
     files = DraftFiles(path, root or path.absolute().parent.parent)
+    named = {""}
     if data is not None:
         files.contents[""] = data
     else:
         files.contents[""] = path.read_bytes()
+        named = {files.name_of(file.resolve()) for file in latex_files(path, root)}
     text = files.decode("", files.contents[""])
     reader = _LatexReader(files)
     reader.push(tokenize(text), "")
     reader.run()
-    return reader.finish()
+    source = reader.finish()
+    unseen = sorted(files.contents.keys() - named)
+    if unseen:
+        source = replace(
+            source,
+            warnings=(
+                *source.warnings,
+                f"{path.name}: {', '.join(unseen)} {'is' if len(unseen) == 1 else 'are'} named by "
+                "a macro. Verdicts on it are not marked as out of date when it changes.",
+            ),
+        )
+    return source
 
 
 class _LatexReader(TokenReader):
@@ -1040,7 +1054,6 @@ class _LatexReader(TokenReader):
         text, lines = self._written()
         return DraftSource(
             text,
-            self.files.digest,
             entries=tuple(entries),
             lines=tuple(lines),
             warnings=tuple(dict.fromkeys(self.files.warnings)),

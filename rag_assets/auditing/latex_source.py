@@ -3,13 +3,13 @@
 import os
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from rag_assets.model import UsageError, drop_controls, hash_bytes
+from rag_assets.model import UsageError, drop_controls
 
 # One file as tokens.
 
@@ -184,11 +184,61 @@ class DraftFiles:
                 r"\usepackage[latin1]{inputenc}, and run the command again."
             ) from error
 
-    @property
-    def digest(self) -> str:
-        """SHA-256 over the names and bytes of all files read."""
-        parts = [f"{name}\0{hash_bytes(data)}\n" for name, data in sorted(self.contents.items())]
-        return hash_bytes("".join(parts).encode())
+
+_NAMES_FILES = re.compile(
+    r"""
+    (?<!\\)%[^\n]*
+  | \\(?:(?:sub)?import\*?\s*\{(?P<folder>[^{}]*)\}\s*\{(?P<part>[^{}]*)\}
+    | (?P<command>input|include|subfile|InputIfFileExists|bibliography|addbibresource|addglobalbib
+      |usepackage|RequirePackage|documentclass|LoadClass)\*?\s*(?:\[(?P<options>[^\[\]]*)\])?\s*
+      (?:\{(?P<names>[^{}]*)\}|(?P<bare>[^\s\\{}\[\]%]+)))
+    """,
+    re.VERBOSE,
+)
+_SUFFIX_OF = {
+    "bibliography": ".bib", "addbibresource": ".bib", "addglobalbib": ".bib",
+    "usepackage": ".sty", "RequirePackage": ".sty", "documentclass": ".cls", "LoadClass": ".cls",
+}  # fmt: skip
+
+
+def latex_files(main: Path, root: Path | None = None) -> tuple[Path, ...]:
+    """Return the files that a draft in LaTeX names and that exist, the main file first.
+
+    Args:
+        root: nothing outside this folder counts; the folder above that of `main` where None.
+    """
+    files = DraftFiles(main, root or main.absolute().parent.parent)
+    found = {main: ""}
+    waiting = [main]
+    while waiting and len(found) < _MOST_FILES:
+        path = waiting.pop()
+        if path.suffix.lower() == ".bib":
+            continue
+        text = path.read_bytes().decode("utf-8", "replace")
+        for named in _named_files(text, files, found[path]):
+            if named not in found and named != main.resolve():
+                found[named] = files.name_of(named)
+                waiting.append(named)
+    if not any(path.suffix.lower() == ".bib" for path in found):
+        printed = files.find(main.stem, ".bbl")
+        found |= {printed: ""} if printed is not None else {}
+    return tuple(found)
+
+
+def _named_files(text: str, files: DraftFiles, name: str) -> Iterator[Path]:
+    for match in _NAMES_FILES.finditer(text):
+        suffix = _SUFFIX_OF.get(match["command"] or "", ".tex")
+        if match["folder"] is not None:
+            names = [f"{match['folder'].rstrip('/')}/{match['part']}"]
+        else:
+            names = (match["names"] or match["bare"] or "").split(",")
+        wanted = [(one, suffix) for one in names]
+        if match["command"] == "documentclass" and names == ["subfiles"]:
+            wanted = [(match["options"] or "", ".tex")]
+        for one, ending in wanted:
+            path = files.find(one, ending, name)
+            if path is not None:
+                yield path
 
 
 # Macros.
