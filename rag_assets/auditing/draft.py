@@ -1,10 +1,11 @@
-"""A draft in Markdown, plain text or Word, with its cited sentences."""
+"""A draft in Markdown, plain text, LaTeX or Word, with its cited sentences."""
 
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from rapidfuzz import fuzz
 
@@ -17,8 +18,11 @@ from rag_assets.auditing.citation_forms import (
     find_anchors,
     find_laws_in_words,
 )
+from rag_assets.auditing.latex import read_latex
+from rag_assets.auditing.latex_source import latex_files
 from rag_assets.auditing.prose import ProseKind
 from rag_assets.auditing.references import (
+    DraftSource,
     Entry,
     find_list,
     read_bibliography,
@@ -45,6 +49,7 @@ from rag_assets.workspace.bounded_yaml import YamlError, parse_yaml
 # A draft written in Word: its paragraphs, lists, tables and footnotes as Markdown.
 
 OFFICE_SUFFIXES = (".docx",)
+LATEX_SUFFIXES = (".tex",)
 # A zip package, or what Word makes of one with a password.
 _CONTAINERS = (b"PK\x03\x04", b"PK\x05\x06", b"\xd0\xcf\x11\xe0")
 
@@ -58,6 +63,11 @@ _ANCHOR = re.compile(rf"({ANCHOR}|{PANDOC}|{STATUTE})")
 # Neither the words of a picture nor a reviewer's remark is what the writer says.
 _LEFT_OUT = frozenset({"figure", "drawing", "note"})
 _MOST_LEVELS = 6
+
+
+def place_in(draft_name: str, line: int, file: str = "") -> str:
+    """Return a place in a draft as it is shown: `line 12`, `line 12 of sections/method.tex`."""
+    return f"{unit_of(draft_name)} {line}" + (f" of {file}" if file else "")
 
 
 def unit_of(draft_name: str) -> str:
@@ -181,6 +191,7 @@ class CitedSentence:
             alone.
         citations: in order of appearance; last those of footnotes that hold nothing else.
         quotations: what it quotes, wholly or, where a quotation runs over sentences, in part.
+        file: in which it stands, where the draft includes others; empty for the draft itself.
     """
 
     index: int
@@ -191,6 +202,7 @@ class CitedSentence:
     claim: str
     citations: tuple[Citation, ...]
     quotations: tuple[str, ...] = ()
+    file: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,6 +228,7 @@ class DraftSentence:
     is_footnote: bool
     noted: tuple[Citation, ...] = ()
     is_listed: bool = False
+    file: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,10 +273,10 @@ def default_splitter() -> SentenceSplitter:
 def read_draft(
     path: Path, namespaces: Sequence[str] = (), split: SentenceSplitter | None = None
 ) -> Draft:
-    """Read a draft in Markdown or, for `.txt`, plain text.
+    """Read a draft in Markdown, plain text (`.txt`), LaTeX (`.tex`) or Word (`.docx`).
 
     Args:
-        path: a UTF-8 file.
+        path: of the file; of a draft in LaTeX the main one.
         namespaces: in place of those that its front matter names, where any are given.
         split: finds sentences; the one of `rag_assets.chunking` where None.
 
@@ -273,17 +286,24 @@ def read_draft(
     if not path.is_file():
         found = "is a folder" if path.is_dir() else "does not exist"
         raise UsageError(f"{path}: the draft {found}. Give the path of a Markdown or text file.")
-    entries = [entry for file in files_of(path)[1:] for entry in read_bibliography(file)]
-    draft = parse_draft(path.name, path.read_bytes(), split, entries)
+    if path.suffix.lower() in LATEX_SUFFIXES:
+        draft = parse_draft(path.name, path.read_bytes(), split, source=read_latex(path))
+    else:
+        entries = [entry for file in files_of(path)[1:] for entry in read_bibliography(file)]
+        draft = parse_draft(path.name, path.read_bytes(), split, entries)
     draft = replace(draft, digest=hash_bytes(draft_bytes(path)))
     return replace(draft, namespaces=tuple(dict.fromkeys(namespaces))) if namespaces else draft
 
 
 def files_of(path: Path) -> tuple[Path, ...]:
-    """Return the files that a draft consists of: itself, and the bibliography files that it reads.
+    """Return the files that a draft consists of: itself, what it includes, and the bibliography
+    files that it reads.
 
-    These are the ones that its front matter names, else the `.bib` or `.ris` with its name.
+    These are the ones that its front matter or its LaTeX names, else the `.bib` or `.ris` with its
+    name.
     """
+    if path.suffix.lower() in LATEX_SUFFIXES:
+        return latex_files(path)
     head = FRONT_MATTER.match(path.read_bytes().decode("utf-8-sig", "ignore"))
     named = _BIBLIOGRAPHY.search(head["yaml"]) if head is not None else None
     if named is not None:
@@ -304,18 +324,25 @@ def parse_draft(
     data: bytes,
     split: SentenceSplitter | None = None,
     bibliography: Sequence[Entry] = (),
+    source: DraftSource | None = None,
 ) -> Draft:
     """Return the draft that `data` holds; `name` says what it is called and, by its suffix,
     whether it is plain text.
 
     Args:
         bibliography: entries of files beside the draft.
+        source: the draft as Markdown, where it was read with the files that it includes.
 
     Raises:
         UsageError: as `read_draft`.
     """
     is_office = Path(name).suffix.lower() in OFFICE_SUFFIXES
-    text = read_office_text(name, data) if is_office else _decode(name, data)
+    if source is None and Path(name).suffix.lower() in LATEX_SUFFIXES:
+        source = read_latex(Path(name), data)
+    if source is not None:
+        text, bibliography = source.text, (*source.entries, *bibliography)
+    else:
+        text = read_office_text(name, data) if is_office else _decode(name, data)
     # Line ends stay as they are: places are those of the file, but for what is dropped.
     text = "\r".join(map(drop_controls, text.split("\r")))
     front_matter = FRONT_MATTER.match(text)
@@ -339,18 +366,22 @@ def parse_draft(
             sentence.citations.extend(find_laws_in_words(words, sentence.start))
     # A Word document has no lines that a person could count, but paragraphs.
     ends = _PARAGRAPH_END if is_office else _LINE_END
-    line_starts = [0, *(match.end() for match in ends.finditer(text))]
-    sentences = _cited(reader, line_starts, is_listed=False)
-    listed = _cited(reader, line_starts, is_listed=True)
-    warnings = tuple(_warnings(name, reader, line_starts))
+    places = _Places([0, *(match.end() for match in ends.finditer(text))])
+    if source is not None and source.lines:
+        places = _Places([start for start, *_ in source.lines], [at for _, *at in source.lines])
+    sentences = _cited(reader, places, is_listed=False)
+    listed = _cited(reader, places, is_listed=True)
+    read_warnings = source.warnings if source is not None else ()
+    warnings = (*read_warnings, *_warnings(name, reader, places))
     uncited = ""
     if not any(sentence.citations for sentence in reader.sentences):
         uncited = _say_uncited(name, body, references)
     every = tuple(
         DraftSentence(
-            _line_of(line_starts, sentence.start), sentence.start, sentence.end, sentence.text,
+            places.line(sentence.start), sentence.start, sentence.end, sentence.text,
             sentence.claim, tuple(sentence.citations), sentence.kind, sentence.block,
             sentence.is_footnote, tuple(sentence.noted), sentence.is_listed,
+            places.file(sentence.start),
         )
         for sentence in reader.sentences
     )  # fmt: skip
@@ -402,20 +433,44 @@ def _say_uncited(name: str, body: str, references: Sequence[Entry]) -> str:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class _Places:
+    """Lines of a draft by offsets in its text.
+
+    Args:
+        starts: offsets at which lines begin, ascending.
+        known: file and line of each, where they are not those of the text.
+    """
+
+    starts: Sequence[int]
+    known: Sequence[Sequence[Any]] = ()
+
+    def line(self, offset: int) -> int:
+        """Return the line at an offset, from 1."""
+        number = bisect_right(self.starts, offset)
+        return int(self.known[max(number, 1) - 1][1]) if self.known else number
+
+    def file(self, offset: int) -> str:
+        """Return the file at an offset, empty for the draft itself."""
+        number = bisect_right(self.starts, offset)
+        return str(self.known[max(number, 1) - 1][0]) if self.known else ""
+
+
 def _cited(
-    reader: SentenceReader, line_starts: list[int], *, is_listed: bool
+    reader: SentenceReader, places: _Places, *, is_listed: bool
 ) -> tuple[CitedSentence, ...]:
     cited = [s for s in reader.sentences if s.citations and s.is_listed == is_listed]
     return tuple(
         CitedSentence(
             index,
-            _line_of(line_starts, sentence.start),
+            places.line(sentence.start),
             sentence.start,
             sentence.end,
             sentence.text,
             sentence.claim,
             tuple(sentence.citations),
             tuple(quotation.text for quotation in sentence.quotations),
+            places.file(sentence.start),
         )
         for index, sentence in enumerate(cited)
     )
@@ -473,14 +528,11 @@ def _read_namespaces(name: str, front_matter: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(n.strip() for n in names))
 
 
-def _line_of(line_starts: list[int], offset: int) -> int:
-    return bisect_right(line_starts, offset)
-
-
-def _warnings(name: str, reader: SentenceReader, line_starts: list[int]) -> Iterator[str]:
+def _warnings(name: str, reader: SentenceReader, places: _Places) -> Iterator[str]:
     def lines(offsets: Sequence[int]) -> str:
-        numbers = sorted({_line_of(line_starts, offset) for offset in offsets})
-        named = ", ".join(map(str, numbers[:_MAX_LINES_NAMED]))
+        numbers = sorted({(places.file(offset), places.line(offset)) for offset in offsets})
+        shown = [f"{line} of {file}" if file else str(line) for file, line in numbers]
+        named = ", ".join(shown[:_MAX_LINES_NAMED])
         more = f" and {len(numbers) - _MAX_LINES_NAMED} more" * (len(numbers) > _MAX_LINES_NAMED)
         return f"{'line' if len(numbers) == 1 else 'lines'} {named}{more}"
 

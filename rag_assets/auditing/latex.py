@@ -25,7 +25,7 @@ from rag_assets.auditing.references import (
     parse_entry,
     read_bibtex,
 )
-from rag_assets.model import EAST_ASIAN_RANGES, HAN, count_han
+from rag_assets.model import EAST_ASIAN_RANGES, HAN, count_han, hash_bytes
 
 # Text without the marks of LaTeX, piece by piece, as blocks of Markdown.
 
@@ -265,14 +265,11 @@ def read_latex(path: Path, data: bytes | None = None, *, root: Path | None = Non
     source = reader.finish()
     unseen = sorted(files.contents.keys() - named)
     if unseen:
-        source = replace(
-            source,
-            warnings=(
-                *source.warnings,
-                f"{path.name}: {', '.join(unseen)} {'is' if len(unseen) == 1 else 'are'} named by "
-                "a macro. Verdicts on it are not marked as out of date when it changes.",
-            ),
+        told = (
+            f"{path.name}: {', '.join(unseen)} {'is' if len(unseen) == 1 else 'are'} named by a "
+            "macro. Verdicts on it are not marked as out of date when it changes."
         )
+        source = replace(source, warnings=(*source.warnings, told))
     return source
 
 
@@ -629,20 +626,20 @@ class _LatexReader(TokenReader):
         name = token.text
         if name == "acro":
             key = text_of(self.argument())
-            short = self.option()
+            option = self.option()
             long = self._plain(self.argument())
-            self._acronyms[key] = (self._plain(short) if short else key, long)
+            self._acronyms[key] = (self._plain(option) if option else key, long)
         elif name in {"newacronym", "newabbreviation"}:
             self.option()
-            key, short_, long = (self._plain(self.argument()) for _ in range(3))
-            self._acronyms[key] = (short_, long)
+            key, short, long = (self._plain(self.argument()) for _ in range(3))
+            self._acronyms[key] = (short, long)
         else:
             key = text_of(self.argument())
             fields = dict(
                 re.findall(r"(\w+)\s*=\s*\{?([^{},]*)", self._plain_with_braces(self.argument()))
             )
-            called = fields.get("short") or fields.get("name") or key
-            self._acronyms[key] = (called.strip(), fields.get("long", called).strip())
+            short = fields.get("short") or fields.get("name") or key
+            self._acronyms[key] = (short.strip(), fields.get("long", short).strip())
 
     def _plain_with_braces(self, tokens: Sequence[Token]) -> str:
         escaped = [
@@ -1054,6 +1051,7 @@ class _LatexReader(TokenReader):
         text, lines = self._written()
         return DraftSource(
             text,
+            hash_bytes(b"\0".join(self.files.contents.values())),
             entries=tuple(entries),
             lines=tuple(lines),
             warnings=tuple(dict.fromkeys(self.files.warnings)),

@@ -195,6 +195,7 @@ _NAMES_FILES = re.compile(
     """,
     re.VERBOSE,
 )
+_SUBFILE = re.compile(rb"(?m)^[^%\n]*\\documentclass\[[^\]]*\]\{subfiles\}")
 _SUFFIX_OF = {
     "bibliography": ".bib", "addbibresource": ".bib", "addglobalbib": ".bib",
     "usepackage": ".sty", "RequirePackage": ".sty", "documentclass": ".cls", "LoadClass": ".cls",
@@ -223,6 +224,17 @@ def latex_files(main: Path, root: Path | None = None) -> tuple[Path, ...]:
         printed = files.find(main.stem, ".bbl")
         found |= {printed: ""} if printed is not None else {}
     return tuple(found)
+
+
+def included_files(paths: Iterable[Path]) -> set[Path]:
+    """Return the files that any of these drafts in LaTeX includes, resolved."""
+    return {
+        part.resolve()
+        for path in paths
+        # A chapter that can be typeset alone names the main file, which includes it.
+        if not _SUBFILE.search(path.read_bytes())
+        for part in latex_files(path)[1:]
+    }
 
 
 def _named_files(text: str, files: DraftFiles, name: str) -> Iterator[Path]:
