@@ -234,6 +234,7 @@ _RAISED = str.maketrans("0123456789+-−", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻
 _LOWERED = str.maketrans("0123456789+-−", "₀₁₂₃₄₅₆₇₈₉₊₋₋")
 _SCRIPT = re.compile(r"[+\-−]?\d{1,6}[+\-−]?|[+\-−]")
 _RELATION = re.compile(r"\s*(=|<|>|≤|≥|≈|≠|≡|∼|≪|≫|∈|±|×|→|~)\s*")
+_NUMBERING = re.compile(r"\W*(?:\d+|[A-Za-z]|[ivxIVX]{1,5})?\W*")
 _NAMES = {
     "figure": ("figure", "图"), "table": ("table", "表"), "equation": ("equation", "式"),
     "section": ("section", "节"), "chapter": ("chapter", "章"), "appendix": ("appendix", "附录"),
@@ -282,6 +283,7 @@ class _LatexReader(TokenReader):
         self._is_math = False
         self._depth = 0
         self._title: list[Token] = []
+        self._raised: list[_Run] = []  # citations inside the formula that is read
         self._notes: list[_Block] = []
         self._note_count = 0
         self._lists: list[str] = []
@@ -368,6 +370,10 @@ class _LatexReader(TokenReader):
         if is_display:
             self._out.space()
         self._out.write(text, place, in_math=True)
+        if self._depth == 0 or not self._is_math:
+            for written, where in self._raised:  # growth$^{\cite{lee}}$
+                self._out.write_marked(written, where)
+            self._raised = []
         if is_display:
             self._out.space()
 
@@ -459,7 +465,9 @@ class _LatexReader(TokenReader):
             found += 1
             if not is_many:
                 break
-        if found:
+        if found and self._is_math:
+            self._raised.append((written, place))
+        elif found:
             self._out.write_marked(written, place)
 
     def _note(self, tokens: Sequence[Token]) -> str:
@@ -549,21 +557,17 @@ class _LatexReader(TokenReader):
         name, is_han, keys = match[1].split("|", 2)
         if name in {"pageref", "vpageref", "nameref"}:
             return "…"
-        found = [self._labels.get(key.strip(), ("", "")) for key in keys.split(",")]
-        numbers = [number or "??" for _, number in found]
-        if name == "eqref":
-            numbers = [f"({number})" for number in numbers]
-        shown = ", ".join(numbers[:-1]) + " and " * (len(numbers) > 1) + numbers[-1]
-        if name.lower() not in {"cref", "crefrange", "autoref", "vref"} or name == "vref":
-            return shown
-        english, chinese = _NAMES.get(found[0][0], ("", ""))
-        if is_han:
-            numbered = "、".join(numbers)
-            return f"第{numbered}{chinese}" if chinese in {"节", "章"} else f"{chinese}{numbered}"
-        english += "s" * bool(len(numbers) > 1 and english)
-        if name[0].isupper() or (name == "autoref" and found[0][0] in {"figure", "table"}):
-            english = english.capitalize()
-        return f"{english} {shown}".strip()
+        by_kind: dict[str, list[str]] = {}
+        for key in keys.split(","):
+            kind, number = self._labels.get(key.strip(), ("", ""))
+            kind = kind if name.lower() in {"cref", "crefrange", "autoref"} else ""
+            shown = f"({number or '??'})" if name == "eqref" else number or "??"
+            by_kind.setdefault(kind, []).append(shown)
+        called = (
+            _called(kind, numbers, is_capital=name in {"Cref", "Crefrange"}, is_han=bool(is_han))
+            for kind, numbers in by_kind.items()
+        )
+        return ("和" if is_han else " and ").join(called)
 
     def _item(self, token: Token) -> None:
         place = token.place
@@ -571,7 +575,7 @@ class _LatexReader(TokenReader):
         self._out.mark = self._lists[-1] if self._lists else ""
         option = self.option()
         term = self._inline(option) if option else []
-        if any(character.isalnum() for text, _ in term for character in text):
+        if term and not _NUMBERING.fullmatch("".join(text for text, _ in term)):
             for text, where in term:
                 self._out.write_marked(text, where)
             if not term[-1][0].endswith((":", ".", "：")):
@@ -579,12 +583,13 @@ class _LatexReader(TokenReader):
             self._out.space()
 
     def _scripted(self, token: Token) -> None:
-        name, place = token.text, token.place
-        mark = "^" if name == "textsuperscript" else "_"
-        text = self._plain(self.argument())
-        is_number = _SCRIPT.fullmatch(text) is not None
-        raised = _RAISED if mark == "^" else _LOWERED
-        self._out.write(text.translate(raised) if is_number else text, place)
+        runs = self._inline(self.argument())
+        text = "".join(text for text, _ in runs)
+        if _SCRIPT.fullmatch(text):
+            raised = _RAISED if token.text == "textsuperscript" else _LOWERED
+            runs = [(text.translate(raised), token.place)]
+        for written, place in runs:  # \textsuperscript{\cite{lee}} among them
+            self._out.write_marked(written, place)
 
     def _quantity(self, token: Token) -> None:
         """Write what siunitx typesets: a number, a unit, both, a range or a list."""
@@ -635,7 +640,7 @@ class _LatexReader(TokenReader):
             self._acronyms[key] = (short, long)
         else:
             key = text_of(self.argument())
-            fields = dict(
+            fields: dict[str, str] = dict(
                 re.findall(r"(\w+)\s*=\s*\{?([^{},]*)", self._plain_with_braces(self.argument()))
             )
             short = fields.get("short") or fields.get("name") or key
@@ -1112,6 +1117,17 @@ class _LatexReader(TokenReader):
 _STRUCTURE = frozenset(
     [*_LEVELS, "begin", "end", "input", "include", "item", "footnote", "caption", "label", "ref"]
 )
+
+
+def _called(kind: str, numbers: Sequence[str], *, is_capital: bool, is_han: bool) -> str:
+    """Return references to things of one kind as LaTeX prints them: `figures 1 and 2`, 图1."""
+    english, chinese = _NAMES.get(kind, ("", ""))
+    if is_han and chinese:
+        numbered = "、".join(numbers)
+        return f"第{numbered}{chinese}" if chinese in {"节", "章"} else f"{chinese}{numbered}"
+    name = english + "s" * bool(len(numbers) > 1 and english)
+    shown = ", ".join(numbers[:-1]) + " and " * (len(numbers) > 1) + numbers[-1]
+    return f"{name.capitalize() if is_capital else name} {shown}".strip()
 
 
 def _flat(text: str, without: str) -> str:

@@ -506,7 +506,8 @@ class TokenReader:
         elif command in {"DeclareMathOperator", "DeclareSIUnit", "DeclareSIPrefix"}:
             self.takes_star()
             self.option()
-            self.macros[self._name()] = Macro((), tuple(self.argument()))
+            name = self._name()
+            self.macros[name] = Macro((), tuple(self.argument()))
         elif command == "let":
             name, _, meant = self._name(), self.takes("=", "text"), self._name()
             if meant in self.macros:

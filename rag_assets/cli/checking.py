@@ -34,10 +34,10 @@ _draft_argument = click.argument(
 @click.command(
     "verify-citations",
     help="Check every sentence of DRAFT (Markdown, text, LaTeX, Word) that cites {#doc_uid}, "
-    "[@key], \\cite{key} or [law > chapter > article]: does the cited document support it, and where? "
-    "Quotations are compared word for word. Sentences judged before are not judged again. With "
-    "--sentence and --doc one sentence is checked against one document, and nothing is stored but "
-    "the verdict. Exit code 3 where a citation is unknown, ambiguous or not citable.",
+    "[@key], \\cite{key} or [law > chapter > article]: does the cited document support it, and "
+    "where? Quotations are compared word for word. Sentences judged before are not judged again. With "
+    "--sentence and --doc one sentence is checked against one document, and nothing is stored "
+    "but the verdict. Exit code 3 where a citation is unknown, ambiguous or not citable.",
 )
 @click.argument(
     "draft", required=False, type=click.Path(path_type=Path, exists=True, dir_okay=False)
@@ -88,8 +88,9 @@ def verify_citations(
 @click.command(
     help="Find the strong assertions of DRAFT (Markdown, text, LaTeX, Word) that cite nothing: "
     "causes, comparisons, figures, superlatives, claims about all, recommendations. Say which "
-    "documents of the library could be cited for each, judged as `rag verify-citations` judges citations. "
-    "Exit code 3 where a citation at the end of an assertion's paragraph cannot be judged."
+    "documents of the library could be cited for each, judged as `rag verify-citations` judges "
+    "citations. Exit code 3 where a citation at the end of an assertion's paragraph cannot be "
+    "judged."
 )
 @_draft_argument
 @click.option(
