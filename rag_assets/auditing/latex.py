@@ -25,7 +25,7 @@ from rag_assets.auditing.references import (
     parse_entry,
     read_bibtex,
 )
-from rag_assets.model import EAST_ASIAN_RANGES, HAN, count_han, hash_bytes
+from rag_assets.model import EAST_ASIAN_RANGES, count_han, hash_bytes
 
 # Text without the marks of LaTeX, piece by piece, as blocks of Markdown.
 
@@ -228,6 +228,12 @@ _OWN_SYMBOLS = {
     "textquotesingle": "'", "mid": "|", "vert": "|", "lvert": "|", "rvert": "|", "Vert": "‖",
     "left": "", "right": "", "middle": "", "big": "", "Big": "", "bigg": "", "Bigg": "", "bigl": "",
     "bigr": "", "Bigl": "", "Bigr": "",
+    "S": "§", "textsection": "§", "P": "¶", "ne": "≠", "dag": "†", "ddag": "‡", "copyright": "©",
+    "pounds": "£", "flqq": "«", "frqq": "»", "glqq": "„", "grqq": "“", "LaTeX": "LaTeX",
+    "TeX": "TeX", "BibTeX": "BibTeX", "textless": "<", "textgreater": ">", "textbar": "|",
+    "textunderscore": "_", "textbraceleft": "{", "textbraceright": "}", "colon": ":", "arg": "arg",
+    "det": "det", "Pr": "Pr", "Re": "Re", "Im": "Im", "upmu": "μ", "degreeCelsius": "°C",
+    "permil": "‰", "ohm": "Ω", "checkmark": "✓",
     "slash": "/", "textnormal": "", "minus": "−", "to": "→", "item": "", "BooleanTrue": "",
 }  # fmt: skip
 _RAISED = str.maketrans("0123456789+-−", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻")
@@ -383,10 +389,9 @@ class _LatexReader(TokenReader):
             self._out.write(text.replace("∘", "°"), place)
         elif _SCRIPT.fullmatch(text):
             self._out.write(text.translate(_RAISED if mark == "^" else _LOWERED), place)
-        elif (text.isalpha() and len(text) == 1) or mark == "_":
-            self._out.write(f"{mark}{text}", place)
-        elif text:
-            self._out.write(f"{mark}({text})" if len(text) > 1 else f"{mark}{text}", place)
+        elif re.search(r"[\w*†‡′+−-]", text):
+            is_short = len(text) == 1 or (mark == "_" and text.isalnum())
+            self._out.write(f"{mark}{text}" if is_short else f"{mark}({text})", place)
 
     def _fraction(self, token: Token) -> None:
         parts = [self._plain(self.argument(), is_math=True) for _ in range(2)]
@@ -544,7 +549,7 @@ class _LatexReader(TokenReader):
         keys = text_of(self.argument())
         if name in {"crefrange", "Crefrange"}:
             keys += f",{text_of(self.argument())}"
-        is_han = bool(HAN.match(self._out.last or " "))
+        is_han = bool(_EAST_ASIAN.match(self._out.last))
         for key in filter(None, (one.strip() for one in keys.split(","))):
             if name not in {"pageref", "vpageref", "nameref"}:
                 self._refs.setdefault(key, place)

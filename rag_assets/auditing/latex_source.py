@@ -6,6 +6,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -547,7 +548,7 @@ class TokenReader:
         if numbered[:1] not in ([], [0]):
             return  # text before the first argument: what it is called with cannot be told
         parameters: list[tuple[str, tuple[Token, ...]]] = []
-        for place, following in zip(numbered, [*numbered[1:], len(text)], strict=True):
+        for place, following in pairwise([*numbered, len(text)]):
             between = tuple(text[place + 1 : following])
             parameters.append(("d", between) if between else ("m", ()))
         self.macros[name] = Macro(tuple(parameters), body)
@@ -693,8 +694,10 @@ _BUILT_IN = r"""
 \D\subfloat{om}{\caption{#1}#2} \D\subcaptionbox{mom}{\caption{#1}#3}
 \D\bicaption{mm}{\caption{#1}\caption{#2}} \D\sidenote{om}{\footnote{#2}}
 \D\footnotetext{om}{\footnote{#2}} \D\enquote{sm}{“#2”} \D\foreignquote{smm}{“#3”}
-\D\textquote{oom}{“#3”} \D\blockquote{oom}{“#3”} \D\textcquote{oomom}{“#5”~\cite[#2]{#3}}
-\D\blockcquote{oomom}{“#5”~\cite[#2]{#3}} \D\ensuremath{m}{$#1$} \D\nicefrac{omm}{\frac{#2}{#3}}
+\D\textquote{oom}{“#3”} \D\blockquote{oom}{“#3”}
+\D\textcquote{oomom}{“#5”~\IfNoValueTF{#2}{\cite[#1]{#3}}{\cite[#1][#2]{#3}}}
+\D\blockcquote{oomom}{“#5”~\IfNoValueTF{#2}{\cite[#1]{#3}}{\cite[#1][#2]{#3}}}
+\D\ensuremath{m}{$#1$} \D\nicefrac{omm}{\frac{#2}{#3}}
 \D\sfrac{omm}{\frac{#2}{#3}} \D\hspace{sm}{~} \D\citetext{m}{(#1)}
 \D\footnotemark{o}{} \D\vspace{sm}{} \D\includegraphics{soom}{} \D\setlength{mm}{}
 \D\addtolength{mm}{} \D\setcounter{mm}{} \D\addtocounter{mm}{} \D\newcounter{mo}{}

@@ -35,8 +35,8 @@ _draft_argument = click.argument(
     "verify-citations",
     help="Check every sentence of DRAFT (Markdown, text, LaTeX, Word) that cites {#doc_uid}, "
     "[@key], \\cite{key} or [law > chapter > article]: does the cited document support it, and "
-    "where? Quotations are compared word for word. Sentences judged before are not judged again. With "
-    "--sentence and --doc one sentence is checked against one document, and nothing is stored "
+    "where? Quotations are compared word for word. Sentences judged before are not judged again. "
+    "With --sentence and --doc one sentence is checked against one document, and nothing is stored "
     "but the verdict. Exit code 3 where a citation is unknown, ambiguous or not citable.",
 )
 @click.argument(
