@@ -137,9 +137,7 @@ _LATEX_SOURCE = re.compile(
 )
 _LATEX_NOTE = re.compile(r"\[((?:[^\[\]{}]|\{[^{}]*\})*)\]")
 # The author's name, the title or the whole reference is part of the sentence there.
-_TEXTUAL = re.compile(
-    r"(?:[cC]itet(?!ext)|[tT]extcite|[cC]iteauthor|[cC]itealt|citetitle|[fF]ullcite)"
-)
+_TEXTUAL = re.compile(r"(?:[cC]itet(?!ext)|[tT]extcite|[cC]iteauthor|citetitle|[fF]ullcite)")
 
 # https://pandoc.org/MANUAL.html#citation-syntax; a key in running text is read no further than
 # Latin letters go, since Chinese goes on without a space. Between round brackets it has an end.

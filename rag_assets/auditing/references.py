@@ -225,7 +225,8 @@ LIST_HEADING = re.compile(
     r"^[ \t]*(?P<marks>\#{1,6}[ \t]*|\*\*)?(?:\d[\d.]*[.、]?[ \t]*)?"
     r"(?:references(?:[ \t]+cited)?|bibliography|works[ \t]+cited|literature(?:[ \t]+cited)?|"
     r"cited[ \t]+literature|list[ \t]+of[ \t]+(?:references|sources|works)|"
-    r"references[ \t]+and[ \t]+notes|sources|literaturverzeichnis|"
+    r"references[ \t]+and[ \t]+notes|(?:(?<=\*\*)|(?<=\#)|(?<=\#[ \t]))sources|"
+    r"literaturverzeichnis|"
     r"参[ \u3000]*考[ \u3000]*文[ \u3000]*献|引用文献|主要参考文献|文献目录|参考书目)"
     r"[ \t]*[:：]?[ \t]*(?:\*\*|\#+)?[ \t]*\r?$",
     re.IGNORECASE | re.MULTILINE,
@@ -557,9 +558,9 @@ def pair(entry: Entry, library: Sequence[Known]) -> Pairing:
     near = [each for each in scored if each[0] > 0.2][:_MOST_CANDIDATES]
     candidates = tuple(((k.namespace, k.doc_uid), why) for _, why, k in near)
     if not near or near[0][0] < _LIKELY:
-        nearest = f" Nearest: {near[0][2].doc_uid} ({near[0][1]})." if near else ""
+        nearest = f"Nearest: {near[0][2].doc_uid} ({near[0][1]})" if near else ""
         return Pairing("unpaired", None, near[0][0] if near else 0.0,
-                       f"No document of the library fits.{nearest}", candidates)  # fmt: skip
+                       nearest, candidates)  # fmt: skip
     score, why, best = near[0]
     rivals = [each for each in near[1:] if each[0] > score - _MARGIN]
     if score < _SURE or rivals:

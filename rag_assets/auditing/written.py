@@ -394,10 +394,14 @@ _REF_WORD = re.compile(r"(?:\b(?:refs?\.|references?|ref)\s*|(?:参考)?文献\s
 _UNIT = re.compile(r"(?:(?<![A-Za-z])[A-Za-zµμΩ°]{1,3}|\d|[)\]}^_+\-−])$")
 _TITLE_MARKS = re.compile(r"《(?P<title>[^《》\n]{4,120})》(?!\s*第)")
 _MOST_SPAN = 60
-_CODE = re.compile(
-    rf"(?ms)^[ ]{{0,3}}(?P<fence>```+|~~~+).*?^[ ]{{0,3}}(?P=fence)|`[^`\n]+`|<!--.*?-->"
-    rf"|(?<![\\$])\$(?!\s)[^$\n]{{1,200}}(?<!\s)\$(?!\d)|https?://[^\s<>()]+(?:\([^\s<>()]*\)[^\s<>()]*)*"
-    rf"|!?\[[^\[\]\n]*\]\([^()\n]*\)|{ANCHOR}|{LATEX.format('latex')}|{STATUTE}|{PANDOC}|{MENTION}"
+_CODE = (
+    r"^[ ]{0,3}(?P<fence>```+|~~~+).*?^[ ]{0,3}(?P=fence)|`[^`\n]+`|<!--.*?-->"
+    r"|(?<![\\$])\$(?!\s)[^$\n]{1,200}(?<!\s)\$(?!\d)|https?://[^\s<>()]+(?:\([^\s<>()]*\)[^\s<>()]*)*"
+    r"|!?\[[^\[\]\n]*\]\([^()\n]*\)"
+)
+_MARKED = re.compile(
+    rf"{_CODE}|(?P<mark>{ANCHOR}|{LATEX.format('latex')}|{STATUTE}|{PANDOC}|{MENTION})",
+    re.MULTILINE | re.DOTALL,
 )
 _PARAGRAPH = re.compile(r"\n[ \t]*\r?\n|\n(?=[ \t]*[-*+#>|])")
 
@@ -412,7 +416,7 @@ def find_written(
         index: of its reference list.
         lists: spans of the text that hold reference lists.
     """
-    taken = [match.span() for match in _CODE.finditer(text)]
+    taken = [match.span() for match in _MARKED.finditer(text)]
     taken += [*lists, *(match.span() for match in LIST_HEADING.finditer(text))]
     free = _Free(taken)
     found: list[WrittenCitation] = []
@@ -435,7 +439,7 @@ def find_written(
 
 def find_numbers(text: str) -> list[str]:
     """Return what looks like citations by number, for a draft whose list is missing."""
-    code = _Free(match.span() for match in _CODE.finditer(text))
+    code = _Free(match.span() for match in _MARKED.finditer(text))
     return [m.group() for m in _NUMBERS.finditer(text) if code.is_free(*m.span())]
 
 
@@ -464,6 +468,11 @@ def as_entries(
             citations.append(replace(citation, entries=(number,)))
         result.append(replace(one, citations=tuple(citations)))
     return tuple(made), result
+
+
+def find_marked(text: str) -> list[tuple[int, int]]:
+    """Return the spans of the citations by uid, key or article that are not in code."""
+    return [match.span() for match in _MARKED.finditer(text) if match["mark"]]
 
 
 class _Free:

@@ -33,11 +33,13 @@ _draft_argument = click.argument(
 
 @click.command(
     "verify-citations",
-    help="Check every sentence of DRAFT (Markdown, text, LaTeX, Word) that cites {#doc_uid}, "
-    "[@key], \\cite{key} or [law > chapter > article]: does the cited document support it, and "
-    "where? Quotations are compared word for word. Sentences judged before are not judged again. "
-    "With --sentence and --doc one sentence is checked against one document, and nothing is stored "
-    "but the verdict. Exit code 3 where a citation is unknown, ambiguous or not citable.",
+    help="Check every sentence of DRAFT (Markdown, text, Word, LaTeX) that cites: does the cited "
+    "document support it, and where? Citations are read as printed, (Lee, 2021) or [3], through "
+    "the reference list, and as {#doc_uid}, [@key], \\cite{key} or [law > chapter > article]. "
+    "Quotations are compared word for word. Sentences judged before are not judged again. With "
+    "--sentence and --doc one sentence is checked against one document, and nothing is stored but "
+    "the verdict. Exit code 3 where a citation could not be checked, or nothing was found to "
+    "check.",
 )
 @click.argument(
     "draft", required=False, type=click.Path(path_type=Path, exists=True, dir_okay=False)

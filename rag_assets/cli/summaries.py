@@ -160,8 +160,13 @@ def summarise_citations(audit: "CitationAudit", *, is_draft: bool = True) -> str
     from rag_assets.auditing import place_in, unit_of
 
     unit = unit_of(audit.draft_name)
-    lines = [*_wrapped(f"{audit.draft_name}: {counts or 'no citations'}", ""), ""]
-    for row in audit.by_urgency:
+    lines: list[str] = []
+    unchecked = sum(row.status == "ERROR" for row in audit.rows)
+    if unchecked:
+        said = f"{unchecked} of {len(audit.rows)} citations were not checked: see ERROR below."
+        lines += [*_wrapped(said, ""), ""]
+    lines += [*_wrapped(f"{audit.draft_name}: {counts or 'no citations'}", ""), ""]
+    for row in sorted(audit.by_urgency, key=lambda row: row.status != "ERROR"):
         if row.status != "OK":
             where = place_in(audit.draft_name, row.line, row.file)
             lines += [*_citation(row, where), ""]
@@ -185,9 +190,11 @@ def _citation(row: "CitationVerdict", where: str = "") -> Iterator[str]:
     score = f" {show_score(row.score)}" if row.score is not None and row.scored_by else ""
     place = f", {row.locator}" if row.locator else ""
     line = f"{where}: " if where else ""
-    yield from _wrapped(f"{line}{row.status}{score}, {{#{row.cites}}}{place}", _INDENT)
+    yield from _wrapped(f"{line}{row.status}{score}, {row.shown_citation}{place}", _INDENT)
     if where:
         yield from _wrapped(f"{_INDENT}{row.claim or row.sentence}", _INDENT)
+    if row.paired and where:
+        yield from _wrapped(f"{_INDENT}cites {row.doc_uid}: {row.paired}", f"{_INDENT}  ")
     if row.quote:
         yield from _wrapped(f"{_INDENT}source: “{row.quote}”", _INDENT)
     yield from _wrapped(f"{_INDENT}→ {row.reason}", f"{_INDENT}  ")
