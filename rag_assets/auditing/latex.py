@@ -234,6 +234,7 @@ _OWN_SYMBOLS = {
     "textunderscore": "_", "textbraceleft": "{", "textbraceright": "}", "colon": ":", "arg": "arg",
     "det": "det", "Pr": "Pr", "Re": "Re", "Im": "Im", "upmu": "μ", "degreeCelsius": "°C",
     "permil": "‰", "ohm": "Ω", "checkmark": "✓",
+    "increment": "Δ", "uppi": "π",
     "slash": "/", "textnormal": "", "minus": "−", "to": "→", "item": "", "BooleanTrue": "",
 }  # fmt: skip
 _RAISED = str.maketrans("0123456789+-−", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻")
@@ -303,6 +304,9 @@ class _LatexReader(TokenReader):
         self._refs: dict[str, Place] = {}
         self._theorems: dict[str, int] = {}
         self._acronyms: dict[str, tuple[str, str]] = {}
+        self._first_uses: dict[str, list[Token]] = {}
+        self._used_terms: set[str] = set()
+        self._glossary: list[tuple[str, list[Token]]] = []  # terms with their descriptions
         self._bibliographies: dict[str, Place] = {}
         self._entries: list[Entry] = []
 
@@ -539,8 +543,9 @@ class _LatexReader(TokenReader):
             number = f"{chr(64 + chapter) if self._is_appendix else chapter}.{number}"
         self._here = (kind, number)
 
-    def _label(self, _token: Token) -> None:
-        self._labels[text_of(self.argument())] = self._here
+    def _label(self, token: Token) -> None:
+        is_listing = token.text == "lstlabel"
+        self._labels[text_of(self.argument())] = ("", "…") if is_listing else self._here
 
     def _ref(self, token: Token) -> None:
         name, place = token.text, token.place
@@ -618,7 +623,7 @@ class _LatexReader(TokenReader):
         text = ", ".join(shown[:-1]) + joint * (len(shown) > 1) + shown[-1]
         self._out.write(text, place)
 
-    def _glossary(self, token: Token) -> None:
+    def _term(self, token: Token) -> None:
         name, place = token.text, token.place
         self.takes_star()
         self.option()
@@ -626,7 +631,12 @@ class _LatexReader(TokenReader):
         short, long = self._acronyms.get(key, (key, key))
         kind = name.lower().removeprefix("acr").removeprefix("ac").removeprefix("gls")
         text = long if kind in {"l", "long", "lp"} else short
-        if kind in {"f", "full", "fp"}:
+        is_first = kind in {"", "p", "pl"} and key not in self._used_terms
+        self._used_terms.add(key)
+        if is_first and key in self._first_uses:
+            self.push(self._first_uses[key])
+            return
+        if kind in {"f", "full", "fp"} or (is_first and long != short):
             text = f"{long} ({short})"
         if kind in {"p", "pl", "lp", "sp", "fp"}:
             text += "s"
@@ -644,19 +654,26 @@ class _LatexReader(TokenReader):
             key, short, long = (self._plain(self.argument()) for _ in range(3))
             self._acronyms[key] = (short, long)
         else:
-            key = text_of(self.argument())
-            fields: dict[str, str] = dict(
-                re.findall(r"(\w+)\s*=\s*\{?([^{},]*)", self._plain_with_braces(self.argument()))
-            )
-            short = fields.get("short") or fields.get("name") or key
-            self._acronyms[key] = (short.strip(), fields.get("long", short).strip())
+            key, fields = text_of(self.argument()), _fields(self.argument())
+            name = self._plain(fields.get("name", ()))
+            short = self._plain(fields.get("short", ())) or name or key
+            self._acronyms[key] = (short, self._plain(fields.get("long", ())) or short)
+            if "first" in fields:
+                self._first_uses[key] = fields["first"]
+            if "description" in fields:
+                self._glossary.append((key, fields["description"]))
 
-    def _plain_with_braces(self, tokens: Sequence[Token]) -> str:
-        escaped = [
-            token._replace(kind="text") if token.kind == "char" and token.text in "{}" else token
-            for token in tokens
-        ]
-        return self._plain(escaped)
+    def _print_glossary(self, _token: Token) -> None:
+        self.option()
+        for key, description in self._glossary:
+            self._out.end()
+            self._out.mark = "- "
+            place = description[0].place if description else Place("", 1)
+            self._out.write(f"{self._acronyms[key][0]}:", place)
+            self._out.space()
+            self.apart(description, self.run)
+        self._out.end()
+        self._glossary = []
 
     # Files.
 
@@ -1018,14 +1035,15 @@ class _LatexReader(TokenReader):
             reader._section: " ".join(_LEVELS),
             reader._footnote: "footnote",
             reader._caption: "caption subcaption",
-            reader._label: "label",
+            reader._label: "label lstlabel",
             reader._ref: "ref cref Cref autoref eqref pageref vref nameref crefrange Crefrange "
                          "vpageref labelcref subref",
             reader._item: "item",
             reader._scripted: "textsuperscript textsubscript",
             reader._quantity: "SI si num numrange numlist ang qty unit SIrange SIlist qtyrange "
                               "qtylist",
-            reader._glossary: "gls Gls glspl Glspl ac Ac acp acs acl acf acrshort acrlong acrfull "
+            reader._print_glossary: "printglossary printglossaries printnoidxglossary",
+            reader._term: "gls Gls glspl Glspl ac Ac acp acs acl acf acrshort acrlong acrfull "
                               "glsfull",
             reader._define_acronym: "newacronym newabbreviation acro DeclareAcronym "
                                     "newglossaryentry",
@@ -1138,6 +1156,26 @@ def _called(kind: str, numbers: Sequence[str], *, is_capital: bool, is_han: bool
 def _flat(text: str, without: str) -> str:
     """Return text on one line without the brackets that would end what it stands in."""
     return " ".join(text.translate(dict.fromkeys(map(ord, without))).split())
+
+
+def _fields(tokens: Sequence[Token]) -> dict[str, list[Token]]:
+    """Return the values of `name={a, b},plural=c` by their names."""
+    fields: dict[str, list[Token]] = {}
+    name, value, depth = "", None, 0
+    for token in tokens:
+        if token.kind == "char" and token.text in {"{", "}"}:
+            depth += 1 if token.text == "{" else -1
+        is_plain = token.kind == "text" and depth == 0
+        for piece in re.split("([=,])", token.text) if is_plain else [token.text]:
+            if is_plain and piece == ",":
+                name, value = "", None
+            elif is_plain and piece == "=" and value is None:
+                value = fields.setdefault(name.strip(), [])
+            elif value is not None:
+                value.append(token._replace(text=piece))
+            else:
+                name += piece
+    return fields
 
 
 def _row(cells: Sequence[list[_Run]], place: Place) -> _Block:

@@ -61,6 +61,8 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
+_CODE_OPTIONS = re.compile(r"(?:\s*\[(?:[^\[\]{}]|\{[^{}]*\})*\]|\{\w*\})*[ \t]*\n?")
+_CODE_OPTION = re.compile(r"\b(label|caption)\s*=\s*(\{[^{}]*\}|[^,\[\]]+)")
 _LINE_END = re.compile(r"\r\n?|\n")
 _NO_TEXT = frozenset({"comment", "filecontents", "filecontents*"})
 
@@ -79,8 +81,15 @@ def tokenize(text: str, file: str = "") -> list[Token]:
         kind, written = match.lastgroup, match.group()
         if match["name"] is not None:
             if match["name"] not in _NO_TEXT:
-                code = re.sub(r"\A(?:\[[^\]\n]*\]|\{\w*\})*[ \t]*\n?", "", match["code"])
-                tokens.append(Token("code", code.rstrip(), place))
+                options = _CODE_OPTIONS.match(match["code"])
+                start = options.end() if options is not None else 0
+                tokens.append(Token("code", match["code"][start:].rstrip(), place))
+                # A listing is numbered by itself; what it is called is known all the same.
+                for key, value in _CODE_OPTION.findall(match["code"][:start]):
+                    command = (
+                        f"\\{'lstlabel' if key == 'label' else 'caption'}{{{value.strip('{}')}}}"
+                    )
+                    tokens += (token._replace(place=place) for token in tokenize(command, file))
         elif match["verb"] is not None or match["braced"] is not None:
             tokens.append(Token("verb", match["verb"] or match["braced"] or "", place))
         elif match["link"] is not None:
@@ -694,6 +703,7 @@ _BUILT_IN = r"""
 \D\subfloat{om}{\caption{#1}#2} \D\subcaptionbox{mom}{\caption{#1}#3}
 \D\bicaption{mm}{\caption{#1}\caption{#2}} \D\sidenote{om}{\footnote{#2}}
 \D\footnotetext{om}{\footnote{#2}} \D\enquote{sm}{“#2”} \D\foreignquote{smm}{“#3”}
+\D\ifthenelse{mmm}{#2} \D\ifdefempty{mmm}{#2} \D\ifstrempty{mmm}{#2} \D\ifdef{mmm}{#2}
 \D\textquote{oom}{“#3”} \D\blockquote{oom}{“#3”}
 \D\textcquote{oomom}{“#5”~\IfNoValueTF{#2}{\cite[#1]{#3}}{\cite[#1][#2]{#3}}}
 \D\blockcquote{oomom}{“#5”~\IfNoValueTF{#2}{\cite[#1]{#3}}{\cite[#1][#2]{#3}}}
@@ -713,7 +723,8 @@ _BUILT_IN = r"""
 \D\address{om}{} \D\today{}{} \D\AtBeginDocument{m}{} \D\AtEndDocument{m}{} \D\IfFileExists{mmm}{}
 \D\cline{m}{} \D\cmidrule{opm}{} \D\nocite{m}{} \D\defcitealias{mm}{} \D\citestyle{om}{}
 \D\citesetup{m}{} \D\setcitestyle{m}{} \D\DeclareFieldFormat{som}{}
-\D\DeclareCiteCommand{somoommmm}{} \D\includeonly{m}{} \D\toprule{o}{} \D\bottomrule{o}{}
+\D\DeclareCiteCommand{somoommmm}{} \D\includeonly{m}{} \D\newcolumntype{mom}{}
+\D\-{}{} \D\toprule{o}{} \D\bottomrule{o}{}
 \D\addlinespace{o}{} \D\specialrule{mmm}{}
 """
 

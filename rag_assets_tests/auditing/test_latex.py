@@ -130,8 +130,11 @@ def test_verbatim_text_is_code() -> None:
          "5 kg 6 g!"),
         (r"\let\oldcite\cite \renewcommand{\cite}[1]{\oldcite{#1}}", r"x \cite{a}",
          r"x \oldcite{a}"),
-        (r"\newacronym{mri}{MRI}{magnetic resonance imaging}", r"\acrfull{mri}, \Gls{mri}",
-         "magnetic resonance imaging (MRI), MRI"),
+        (r"\newacronym{mri}{MRI}{magnetic resonance imaging}", r"\ac{mri}, \Gls{mri}, \acl{mri}",
+         "magnetic resonance imaging (MRI), MRI, magnetic resonance imaging"),
+        (r"\newglossaryentry{gof}{name={GoF}, first={GoF \cite{gof}}, description={Of four}}",
+         r"\glspl{gof} or \gls{gof}. \printglossary", r"GoF \cite{gof} or GoF."
+         "\n\n- GoF: Of four"),
         (r"\newenvironment{note}[1]{Note #1: }{ End.}", r"\begin{note}{7}text\end{note}",
          "Note 7: text End."),
         (r"\usepackage{xspace}\newcommand{\w}{water\xspace}", r"\w is wet. Hot \w.",
