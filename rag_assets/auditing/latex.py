@@ -241,6 +241,7 @@ _RAISED = str.maketrans("0123456789+-−", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻
 _LOWERED = str.maketrans("0123456789+-−", "₀₁₂₃₄₅₆₇₈₉₊₋₋")
 _SCRIPT = re.compile(r"[+\-−]?\d{1,6}[+\-−]?|[+\-−]")
 _RELATION = re.compile(r"\s*(=|<|>|≤|≥|≈|≠|≡|∼|≪|≫|∈|±|×|→|~)\s*")
+_PACKAGES = (".sty", ".cls", ".cfg")
 _NUMBERING = re.compile(r"\W*(?:\d+|[A-Za-z]|[ivxIVX]{1,5})?\W*")
 _NAMES = {
     "figure": ("figure", "图"), "table": ("table", "表"), "equation": ("equation", "式"),
@@ -303,6 +304,7 @@ class _LatexReader(TokenReader):
         self._missing_labels: dict[str, Place] = {}
         self._refs: dict[str, Place] = {}
         self._theorems: dict[str, int] = {}
+        self._boxed: dict[str, str] = {}  # of tcolorbox, with the prefix of their labels
         self._acronyms: dict[str, tuple[str, str]] = {}
         self._first_uses: dict[str, list[Token]] = {}
         self._used_terms: set[str] = set()
@@ -610,7 +612,13 @@ class _LatexReader(TokenReader):
             return
         numbers: list[str] = []
         if name not in {"si", "unit"}:
-            numbers = [write_number(part) for part in self._plain(self.argument()).split(";")]
+            if not self._opens_brace():
+                return  # \qty(…) of the package physics sizes brackets
+            tokens = self.argument()
+            if name == "qty" and not self._opens_brace():
+                self.push(tokens)
+                return
+            numbers = [write_number(part) for part in self._plain(tokens).split(";")]
         if name in {"SIrange", "qtyrange", "numrange"}:
             numbers.append(write_number(self._plain(self.argument())))
         unit = ""
@@ -686,7 +694,9 @@ class _LatexReader(TokenReader):
             self._skip_arguments("mm")
         path = self.files.find(written, ".tex", self.open_files[-1] if self.open_files else "")
         if path is None:
-            if not written.endswith((".pgf", ".tikz")):
+            # Packages look for files of the system and of their own.
+            is_package = self.open_files[-1:] and self.open_files[-1].endswith(_PACKAGES)
+            if not is_package and not written.endswith((".pgf", ".tikz")):
                 self._warn(place, f"\\{name}{{{written}}} names no file that could be read; what "
                                   "it says was not checked.")  # fmt: skip
             return
@@ -768,7 +778,7 @@ class _LatexReader(TokenReader):
             self._ends.append((env, [token._replace(place=place) for token in end]))
             self.call(macro, place)
         elif bare in _DRAWINGS:
-            self.environment(env)
+            self.apart(self.environment(env) or [], self._only_labels)
         else:
             whole = ((_FORMULAS, self._display), (_TABLES, self._table), (_FLOATS, self._float))
             for names, read in whole:
@@ -776,6 +786,11 @@ class _LatexReader(TokenReader):
                     read(env, place)
                     return
             self._open(env, place)
+
+    def _only_labels(self) -> None:
+        while (token := self.next()) is not None:
+            if (token.kind, token.text) == ("word", "label"):
+                self._label(token._replace(text="lstlabel"))
 
     def _open(self, env: str, place: Place) -> None:
         """Begin an environment whose text is read like any other."""
@@ -796,6 +811,11 @@ class _LatexReader(TokenReader):
         elif bare in self._theorems:
             self._theorems[bare] += 1
             self._here = (bare, str(self._theorems[bare]))
+            if bare in self._boxed:
+                for text, where in self._inline(self.argument()):
+                    self._out.write_marked(text, where)
+                self._out.end()
+                self._labels[f"{self._boxed[bare]}:{text_of(self.argument())}"] = self._here
 
     def _skip_arguments(self, kinds: str) -> None:
         for kind in kinds:
@@ -1018,10 +1038,17 @@ class _LatexReader(TokenReader):
             if following.kind == "word" or following.text[:1].isalnum():
                 self._out.space()
 
-    def _define_theorem(self, _token: Token) -> None:
+    def _define_theorem(self, token: Token) -> None:
         self.takes_star()
-        self._theorems[text_of(self.argument())] = 0
-        self._skip_arguments("omo")
+        if token.text == "newtcbtheorem":
+            self.option()
+        name = text_of(self.argument())
+        self._theorems[name] = 0
+        if token.text == "newtcbtheorem":
+            self._skip_arguments("mm")
+            self._boxed[name] = text_of(self.argument())
+        else:
+            self._skip_arguments("omo")
 
     def _substance(self, token: Token) -> None:
         text = text_of(self.argument()).replace("->", "→")
@@ -1059,7 +1086,7 @@ class _LatexReader(TokenReader):
             reader._begin_appendix: "appendix",
             reader._title_page: "title maketitle",
             reader._space_if_needed: "xspace",
-            reader._define_theorem: "newtheorem",
+            reader._define_theorem: "newtheorem newtcbtheorem",
             reader._substance: "ce",
             (lambda own, _: own._out.end()): "par",
             (lambda own, _: own.end_file()): "endinput",
@@ -1218,12 +1245,12 @@ def _with_ends(tokens: Sequence[Token]) -> Iterator[tuple[str, Token]]:
 def _length_of_option(tokens: Sequence[Token]) -> int:
     """Return how many tokens `[2pt]`, `*` or `(lr){2-3}` behind a row or rule takes."""
     at = 0
-    if at < len(tokens) and tokens[at].text == "*":
+    while at < len(tokens) and (tokens[at].kind == "space" or tokens[at].text == "*"):
         at += 1
     if at < len(tokens) and (tokens[at].kind, tokens[at].text) == ("char", "["):
         closes = next((n for n, t in enumerate(tokens[at:]) if t.text == "]"), None)
-        return at + closes + 1 if closes is not None else at
-    return at
+        return at + closes + 1 if closes is not None else 0
+    return 0
 
 
 @cache

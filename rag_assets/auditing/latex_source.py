@@ -110,7 +110,9 @@ def tokenize(text: str, file: str = "") -> list[Token]:
 _MOST_FILES = 1_000
 _MOST_BYTES = 32 * 1024 * 1024
 # \input reads nothing else: a draft from elsewhere must not show what lies on this computer.
-_SUFFIXES = frozenset({".tex", ".ltx", ".latex", ".txt", ".sty", ".cls", ".def", ".bib", ".bbl"})
+_SUFFIXES = frozenset(
+    {".tex", ".ltx", ".latex", ".txt", ".sty", ".cls", ".cfg", ".def", ".bib", ".bbl"}
+)
 _INPUT_ENCODING = re.compile(rb"\\(?:usepackage|RequirePackage)\[(\w+)\]\{inputenc\}")
 _ENCODINGS = {
     "latin1": "latin-1", "latin9": "iso8859-15", "ansinew": "cp1252", "cp1252": "cp1252",
