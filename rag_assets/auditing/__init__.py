@@ -62,6 +62,7 @@ PUBLIC_MODULES = (
     "references",
     "report",
     "reviewing",
+    "sarif",
     "settling",
     "storing",
 )

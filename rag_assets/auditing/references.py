@@ -602,6 +602,8 @@ def weigh(entry: Entry, known: Known) -> tuple[float, str]:
         # Another edition, or another work of that title.
         score = min(score, _SURE - 0.01)
         reasons.append(f"but year {entry.year[:4]} for {known.year}")
+    if not entry.title and gap == 0 and names is not None and names[0] == names[1]:
+        score += 0.4  # authors and year are all that the draft gives
     if title < _LIKE_TITLE and _is_long(fold(entry.title)) and "same DOI" not in reasons:
         # An entry that has a title means no work of another one.
         score = min(score, 0.3)

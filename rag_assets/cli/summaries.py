@@ -163,7 +163,8 @@ def summarise_citations(audit: "CitationAudit", *, is_draft: bool = True) -> str
     lines: list[str] = []
     unchecked = sum(row.status == "ERROR" for row in audit.rows)
     if unchecked:
-        said = f"{unchecked} of {len(audit.rows)} citations were not checked: see ERROR below."
+        verb = "was" if unchecked == 1 else "were"
+        said = f"{unchecked} of {len(audit.rows)} citations {verb} not checked: see ERROR below."
         lines += [*_wrapped(said, ""), ""]
     lines += [*_wrapped(f"{audit.draft_name}: {counts or 'no citations'}", ""), ""]
     for row in sorted(audit.by_urgency, key=lambda row: row.status != "ERROR"):
