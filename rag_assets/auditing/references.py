@@ -103,11 +103,12 @@ _WORD_OR_INITIAL = rf"(?:[{_UP}][\w'’\-‐]+|[{_UP}]\.)"
 _AUTHOR = re.compile(
     rf"""
     (?P<inverted>{_FAMILY}),\s*(?P<initials>{_INITIALS})(?=[\s,;.:&(（]|$)
-  | (?P<vancouver>{_FAMILY})\s+(?:[{_UP}]{{1,3}}|[{_UP}](?:[\s\-][{_UP}]){{1,2}})(?={_NAME_END})
+  | (?P<vancouver>{_FAMILY}(?:\s[{_UP}][\w'’\-‐]+)?)\s+
+    (?:[{_UP}]{{1,3}}|[{_UP}](?:[\s\-][{_UP}]){{1,2}})(?={_NAME_END})
   | (?:[{_UP}]\.[\s\-]?){{1,4}}\s?(?P<led>{_FAMILY})
   | (?P<han>[{HAN_RANGES}·]{{2,6}})(?=\s*[,，、;；.．。:：\[［(（等]|\s+and\b|\s*$)
   | (?P<inverted_given>{_FAMILY}),\s*
-    {_WORD_OR_INITIAL}(?:[\s\-]{_WORD_OR_INITIAL})?(?={_NAME_END})
+    {_WORD_OR_INITIAL}(?:[\s\-](?:{_WORD_OR_INITIAL}|[{_UP}]\b)){{0,3}}(?={_NAME_END})
   | (?P<full>{_GIVEN}{_PARTICLE}[{_UP}][\w'’\-‐]+)(?={_NAME_END})
     """,
     re.VERBOSE,
@@ -116,10 +117,15 @@ _BETWEEN = re.compile(
     r"\s*(?:(?:[,;，；、]|\.(?=,))\s*)?(?:(?:and|&|und|et(?!\s+al)|y|和|与|及)\s+|(?:\.\s?){3}\s*|…\s*|[和与及])?"
 )
 _ET_AL = re.compile(r"[,，]?\s*(?:\*?et\s+al\b\.?\*?|and\s+others|等人?)[.,，]?", re.IGNORECASE)
-_QUOTED_TITLE = re.compile(r"[“\"«「](?P<title>[^”\"»」]{4,300})[”\"»」]|《(?P<han>[^》]{2,120})》")
+_QUOTED_TITLE = re.compile(
+    r"[“\"«「](?P<title>[^”\"»」]{4,300})[”\"»」]|《(?P<han>[^》]{2,120})》"
+    r"|(?<=[\s)])[‘'](?P<single>(?:[^‘’']|['’](?=\w)){8,300})[’'](?=[,.\s])"
+)
 _KIND_MARK = re.compile(r"\s*[\[［](?:[A-Z]{1,2}(?:/[A-Z]{2})?)[\]］]")
 _EMPHASIS = re.compile(r"(?<!\w)[*_]{1,3}|[*_]{1,3}(?!\w)|</?(?:i|b|em|strong|sup|sub)>")
-_SENTENCE_END = re.compile(rf"(?<![\s.(][{_UP}])[.．。](?=\s|[{HAN_RANGES}“]|$)|[?!？！](?=\s|$)")
+_SENTENCE_END = re.compile(
+    rf"(?<![\s.(][{_UP}])(?<!\bal)[.．。](?=\s|[{HAN_RANGES}“]|$)|[?!？！](?=\s|$)"
+)
 _PAGES_OF_WORK = re.compile(
     r"(?:\bpp?\.?\s*|[:：]\s*|,\s*)(?P<pages>[A-Za-z]?\d{1,6}\s*[-–—~～]{1,2}\s*[A-Za-z]?\d{1,6})(?![\d-])"
 )
@@ -144,7 +150,7 @@ def parse_entry(text: str, label: str = "") -> Entry:
     quoted = _QUOTED_TITLE.search(text, 0 if not authors else max(after - 1, 0))
     # A second pair of 《》 is the journal's.
     if quoted is not None:
-        title = (quoted["title"] or quoted["han"]).strip(" ,.，")
+        title = (quoted["title"] or quoted["han"] or quoted["single"]).strip(" ,.，")
     else:
         title = _title_of(rest)
     if dated is not None and _LETTERED_YEAR.match(dated["year"]):

@@ -174,8 +174,8 @@ def test_the_hook_and_the_workflow_of_the_documentation_run(
     checks = [step for step in steps if "verify-citations" in step]
     for command in (f"{hook['entry']} drafts/chapter.md", *checks):
         ran = subprocess.run(
-            ["sh", "-c", command], cwd=library.root, env=environment, capture_output=True, text=True,
-            check=False,
+            ["sh", "-c", command], cwd=library.root, env=environment, capture_output=True,
+            text=True, check=False,
         )  # fmt: skip
         assert ran.returncode in {1, 3}, ran.stderr
         assert "Okoro, 2016" in ran.stdout
