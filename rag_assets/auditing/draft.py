@@ -20,6 +20,7 @@ from rag_assets.auditing.citation_forms import (
 )
 from rag_assets.auditing.latex import read_latex
 from rag_assets.auditing.latex_source import latex_files
+from rag_assets.auditing.open_document import read_odt, read_rtf
 from rag_assets.auditing.prose import ProseKind
 from rag_assets.auditing.references import (
     DraftSource,
@@ -49,7 +50,7 @@ from rag_assets.workspace.bounded_yaml import YamlError, parse_yaml
 
 # A draft written in Word: its paragraphs, lists, tables and footnotes as Markdown.
 
-OFFICE_SUFFIXES = (".docx",)
+OFFICE_SUFFIXES = (".docx", ".odt", ".rtf")
 LATEX_SUFFIXES = (".tex",)
 # A zip package, or what Word makes of one with a password.
 _CONTAINERS = (b"PK\x03\x04", b"PK\x05\x06", b"\xd0\xcf\x11\xe0")
@@ -274,7 +275,8 @@ def default_splitter() -> SentenceSplitter:
 def read_draft(
     path: Path, namespaces: Sequence[str] = (), split: SentenceSplitter | None = None
 ) -> Draft:
-    """Read a draft in Markdown, plain text (`.txt`), LaTeX (`.tex`) or Word (`.docx`).
+    """Read a draft in Markdown, plain text (`.txt`), LaTeX (`.tex`), Word (`.docx`),
+    OpenDocument (`.odt`) or rich text (`.rtf`).
 
     Args:
         path: of the file; of a draft in LaTeX the main one.
@@ -338,8 +340,7 @@ def parse_draft(
         UsageError: as `read_draft`.
     """
     is_office = Path(name).suffix.lower() in OFFICE_SUFFIXES
-    if source is None and Path(name).suffix.lower() in LATEX_SUFFIXES:
-        source = read_latex(Path(name), data)
+    source = source or _read_source(name, data)
     if source is not None:
         text, bibliography = source.text, (*source.entries, *bibliography)
     else:
@@ -390,6 +391,15 @@ def parse_draft(
         name, hash_bytes(data), text, namespaces, sentences, warnings, every, is_markdown,
         listed, uncited, references,
     )  # fmt: skip
+
+
+def _read_source(name: str, data: bytes) -> DraftSource | None:
+    suffix = Path(name).suffix.lower()
+    if suffix in LATEX_SUFFIXES:
+        return read_latex(Path(name), data)
+    if suffix == ".odt":
+        return read_odt(name, data)
+    return read_rtf(name, data) if suffix == ".rtf" else None
 
 
 def _read_references(

@@ -48,7 +48,7 @@ from rag_assets.workspace import Workspace
 
 # Audit a draft of the workspace and store the audit under `outputs/audits/`.
 
-DRAFT_SUFFIXES = (".md", ".markdown", ".txt", ".docx", ".tex")
+DRAFT_SUFFIXES = (".md", ".markdown", ".txt", ".docx", ".odt", ".rtf", ".tex")
 
 
 @dataclass(frozen=True, slots=True)

@@ -561,7 +561,7 @@ def _item(lab: "Laboratory", citation: str) -> tuple[Step, str]:
     return step, told
 
 
-_SUFFIXES = (".md", ".json", ".html", ".docx", ".tex", ".txt", ".markdown")
+_SUFFIXES = (".md", ".json", ".html", ".docx", ".odt", ".rtf", ".tex", ".txt", ".markdown")
 # Below it a name has nothing in common with another that a person would see (rapidfuzz ratio).
 _SIMILAR = 60
 _IS_PASSAGE = "kind = 'passage' AND id = $id"
