@@ -58,6 +58,7 @@ PUBLIC_MODULES = (
     "draft",
     "judgements",
     "pages",
+    "receiving",
     "record",
     "references",
     "report",
