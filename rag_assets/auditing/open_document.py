@@ -42,7 +42,7 @@ def read_odt(name: str, data: bytes) -> DraftSource:
     Raises:
         UsageError: the file is damaged, protected or no OpenDocument text.
     """
-    from rag_assets.parsing.package import OfficePackage
+    from rag_assets.parsing import OfficePackage
     from rag_assets.workspace import shipped_settings
 
     try:

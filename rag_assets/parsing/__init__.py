@@ -12,6 +12,7 @@ if TYPE_CHECKING:
         parse_fingerprint,
         request_fingerprint,
     )
+    from rag_assets.parsing.package import OfficePackage
     from rag_assets.parsing.pdf.opening import load_pymupdf
     from rag_assets.parsing.pdf.printed import (
         printed_span,
@@ -66,6 +67,7 @@ __getattr__ = lazy_names(
     {
         "CsvTable": "sheets",
         "PARSE_REASONS": "registry",
+        "OfficePackage": "package",
         "ParseHints": "registry",
         "ParseJob": "stored",
         "Parser": "registry",
