@@ -66,4 +66,5 @@ PUBLIC_MODULES = (
     "sarif",
     "settling",
     "storing",
+    "word_comments",
 )

@@ -56,7 +56,14 @@ def read_odt(name: str, data: bytes) -> DraftSource:
     body = content.find(_BODY)
     if body is None:
         raise UsageError(f"{name}: this is no OpenDocument text. Save the draft as .odt or .docx.")
-    return DraftSource(_Markdown(content).write(body), hash_bytes(data))
+    text = _Markdown(content).write(body)
+    return DraftSource(text, hash_bytes(data), lines=_paragraphs(text))
+
+
+def _paragraphs(text: str) -> tuple[tuple[int, str, int], ...]:
+    """Return the numbers of paragraphs by their offsets: these formats have no lines."""
+    starts = [0, *(match.end() for match in re.finditer(r"\n\n+", text))]
+    return tuple((start, "", number) for number, start in enumerate(starts, 1))
 
 
 class _Markdown:
@@ -187,4 +194,5 @@ def read_rtf(name: str, data: bytes) -> DraftSource:
         for paragraph in paragraphs
         if paragraph
     )
-    return DraftSource(text + "\n", hash_bytes(data), warnings=(told,) if lost else ())
+    warnings = (told,) if lost else ()
+    return DraftSource(text + "\n", hash_bytes(data), lines=_paragraphs(text), warnings=warnings)

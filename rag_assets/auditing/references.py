@@ -76,6 +76,8 @@ def csl_entry(item: Mapping[str, Any], label: str, *, file: str = "") -> Entry:
 def _csl_family(person: Mapping[str, Any]) -> str:
     particle = str(person.get("non-dropping-particle") or "")
     family = str(person.get("family") or person.get("literal") or "")
+    if HAN.search(family):  # a Chinese name is known by its whole
+        return family + str(person.get("given") or "")
     return f"{particle} {family}".strip()
 
 
@@ -525,7 +527,7 @@ _SURE, _LIKELY = 0.75, 0.45
 # A title that is the same is enough, unless authors or year say otherwise.
 _TITLE_ALONE = 0.75
 # Words of a title, to say that another one has most of them.
-_FEWEST_STEMS = 4
+_FEWEST_STEMS, _MOST_WORDS = 4, 0.8
 # Characters of a document within which its own authors and year stand.
 _FIRST_PAGE = 1800
 _MARGIN = 0.12
@@ -647,9 +649,8 @@ def _title_score(entry: Entry, known: Known) -> float:
             found = title_likeness(part, head)
             # Farther on, what is only like a title is that of another work that is cited.
             likeness = max(likeness, found if found >= _SAME_TITLE else title_likeness(part, first))
-    if likeness < _LIKE_TITLE and _share_of_words(entry.title or entry.text, known.title) >= 0.75:
-        return _LIKE_TITLE
-    return likeness
+    share = _share_of_words(entry.title or entry.text, known.title)
+    return max(likeness, _LIKE_TITLE) if share >= _MOST_WORDS else likeness
 
 
 def _share_of_words(title: str, other: str) -> float:
