@@ -271,7 +271,7 @@ def choose(answers: Sequence[tuple[Ask, Judgement]]) -> Judged:
 # Judging what was not judged before: every document opened once, every scorer asked once.
 
 # Part of a judgement's key: raise it when the same inputs may be judged otherwise.
-JUDGING_VERSION = 12
+JUDGING_VERSION = 13
 # Progress is told between so many questions.
 _AT_ONCE = 4
 
