@@ -43,6 +43,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
     "Audit": {
         "audit": ("checking", "Find a draft's strong assertions and what supports them."),
         "verify-citations": ("checking", "Check that a draft's cited sources support it."),
+        "references": ("checking", "Check the reference list of DRAFT."),
         "trace": ("checking", "Trace a verdict or item back to the bytes."),
         "health": ("checking", "Write a report of what to check before handing in."),
     },
