@@ -141,7 +141,12 @@ class ReferenceCheck:
     @property
     def by_urgency(self) -> tuple[CheckedEntry, ...]:
         """Return the entries, those that somebody has to settle first."""
-        return tuple(sorted(self.entries, key=lambda one: (not one.is_open, one.row)))
+        return tuple(
+            sorted(
+                self.entries,
+                key=lambda one: (not one.is_open, one.pairing.state != "unsure", one.row),
+            )
+        )
 
 
 def check_references(asked: Asked, path: Path, namespaces: Sequence[str] = ()) -> ReferenceCheck:

@@ -372,9 +372,9 @@ def _first_lines(text: str, lines: Sequence[re.Match[str]]) -> Iterator[int]:
             yield number
 
 
-# Bibliography files: BibTeX, CSL-JSON, RIS.
+# Bibliography files: BibTeX, CSL-JSON, RIS, Zotero RDF.
 
-BIBLIOGRAPHY_SUFFIXES = (".bib", ".json", ".ris")
+BIBLIOGRAPHY_SUFFIXES = (".bib", ".json", ".ris", ".rdf")
 _CSL_KEYS = ("citation-key", "citationKey", "id", "itemKey")
 # `description:path:type` of BibTeX's field `file`, several divided by semicolons; a backslash
 # before a mark makes it part of a name.
@@ -385,7 +385,7 @@ _BIB_KEY = re.compile(
 
 
 def read_bibliography(path: Path) -> tuple[Entry, ...]:
-    """Return the entries of a BibTeX, CSL-JSON or RIS file, as Zotero and others export them.
+    """Return the entries of a BibTeX, CSL-JSON, RIS or Zotero RDF file.
 
     Raises:
         UsageError: the file cannot be read as one of these.
@@ -410,9 +410,11 @@ def read_bibliography(path: Path) -> tuple[Entry, ...]:
             raise UsageError(f"{path}: this is not CSL-JSON: {error}") from error
     if suffix == ".ris":
         return tuple(_read_ris(text, path.name))
+    if suffix == ".rdf":
+        return tuple(_read_rdf(path, text))
     raise UsageError(
-        f"{path}: unknown kind of bibliography. Export it as BibTeX (.bib), CSL-JSON (.json) or "
-        "RIS (.ris)."
+        f"{path}: unknown kind of bibliography. Export it as BibTeX (.bib), CSL-JSON (.json), "
+        "RIS (.ris) or Zotero RDF (.rdf)."
     )
 
 
@@ -513,6 +515,62 @@ def _read_ris(text: str, file: str) -> Iterator[Entry]:
             file=file, people=tuple(people),
             attachments=tuple(path for path in attached if path),
         )  # fmt: skip
+
+
+_RDF = {
+    "rdf": "http://www.w3.org/1999/02/22-rdf-syntax-ns#",
+    "z": "http://www.zotero.org/namespaces/export#",
+    "bib": "http://purl.org/net/biblio#",
+    "dc": "http://purl.org/dc/elements/1.1/",
+    "foaf": "http://xmlns.com/foaf/0.1/",
+    "link": "http://purl.org/rss/1.0/modules/link/",
+}
+
+
+def _read_rdf(path: Path, text: str) -> Iterator[Entry]:
+    """Read what Zotero exports as "Zotero RDF", with the paths of its files."""
+    from lxml import etree
+
+    parser = etree.XMLParser(resolve_entities=False, no_network=True)
+    try:
+        root = etree.fromstring(text.encode(), parser)
+    except etree.XMLSyntaxError as error:
+        raise UsageError(f"{path}: this is not Zotero RDF: {error}") from error
+
+    def all_of(node: Any, what: str) -> Any:
+        return node.xpath(what, namespaces=_RDF)
+
+    files = {
+        node.get(f"{{{_RDF['rdf']}}}about"): all_of(node, "rdf:resource/@rdf:resource")
+        for node in all_of(root, "z:Attachment")
+    }
+    for node in all_of(root, "*[z:itemType and dc:title]"):
+        kind = all_of(node, "string(z:itemType)")
+        if kind in ("attachment", "note"):
+            continue
+        item = {
+            "itemType": kind,
+            "title": all_of(node, "string(dc:title)"),
+            "date": all_of(node, "string(dc:date)"),
+            "pages": all_of(node, "string(bib:pages)"),
+            "DOI": " ".join(map(str, all_of(node, ".//dc:identifier/text()"))),
+            "creators": [
+                {
+                    "creatorType": role.removesuffix("s"),
+                    "lastName": all_of(person, "string(foaf:surname)"),
+                    "firstName": all_of(person, "string(foaf:givenName | foaf:givenname)"),
+                }
+                for role in ("authors", "editors")
+                for person in all_of(node, f"bib:{role}//foaf:Person")
+            ],
+            "attachments": [
+                {"path": str(name)}
+                for link in all_of(node, "link:link/@rdf:resource")
+                for name in files.get(link, ())
+            ],
+        }
+        key = all_of(node, "string(z:citationKey)") or node.get(f"{{{_RDF['rdf']}}}about", "")
+        yield csl_entry(item, str(key).lstrip("#"), file=path.name)
 
 
 # Which document of the library an entry means.

@@ -56,6 +56,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "ui": ("looking", "Open the Dagster UI on the workspace."),
     },
     "Keep": {
+        "library": ("library", "Import bibliographies and the files that their entries name."),
         "meta": ("setup", "Override metadata of documents."),
         "draft": ("editing", "Edit the chunks of a document, and publish what was edited."),
         "decide": ("setup", "Record a decision about the settings, with its reason."),
