@@ -51,6 +51,7 @@ PUBLIC_MODULES = (
     "draft",
     "judgements",
     "library",
+    "online",
     "pages",
     "record",
     "reference_check",

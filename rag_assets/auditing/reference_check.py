@@ -38,8 +38,14 @@ from rag_assets.auditing.references import (
 )
 from rag_assets.auditing.settling import Settlement, append_settlement
 from rag_assets.evidence.bibliography import split_names
-from rag_assets.model import HAN, PublicationError, UsageError, count_of, standing_of_title
-from rag_assets.model.standing import describe_standing
+from rag_assets.model import (
+    HAN,
+    PublicationError,
+    UsageError,
+    count_of,
+    describe_standing,
+    standing_of_title,
+)
 from rag_assets.retrieval import Asked, workspace_of
 from rag_assets.storage import Notify
 from rag_assets.workspace import Workspace
@@ -122,7 +128,7 @@ class ReferenceCheck:
     Args:
         entries: of the draft's own list, and those of bibliography files that it cites.
         findings: most urgent first.
-        unlisted: how many entries of bibliography files the draft does not cite.
+        unlisted: how many entries of the bibliography files beside the draft it does not cite.
         uncited: a sentence where the draft cites nothing; empty where it does.
     """
 
@@ -202,7 +208,8 @@ def _check(
     findings += _pages(draft, entries, numbers, library)
     return ReferenceCheck(
         draft.name, tuple(entries), tuple(sort_findings(findings)),
-        len(references.entries) - len(numbers), draft.uncited, draft.warnings,
+        len(draft.references) - sum(number < len(draft.references) for number in numbers),
+        draft.uncited, draft.warnings,
     )  # fmt: skip
 
 
@@ -710,7 +717,7 @@ def _report(check: ReferenceCheck) -> Iterator[str]:
         yield "\nPaired or settled"
         yield from map(_line_of_pair, paired)
     if check.unlisted:
-        yield f"\n{_entries(check.unlisted)} of bibliography files are not cited here."
+        yield f"\nNot cited here: {_entries(check.unlisted)} of bibliography files."
     if any(one.is_open for one in check.entries):
         yield (
             f"\nSettle an entry for good: rag references {check.draft} --settle ENTRY=UID "

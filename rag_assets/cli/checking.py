@@ -185,10 +185,31 @@ def _audit(
     "key, or the row that the report prints; UID `none`: not in the library, `open`: take it back. "
     "May be repeated.",
 )  # fmt: skip
+@click.option(
+    "--online", "is_online", is_flag=True,
+    help="Also look the entries up at Crossref and OpenAlex: does the work exist, with this title "
+    "and year, and was it retracted? What leaves this machine is printed first.",
+)  # fmt: skip
+@click.option(
+    "--mailto", default="", metavar="EMAIL", help="Sent to both; they answer faster then."
+)
+@click.option(
+    "--crossref", metavar="URL", help="Ask this address; default: https://api.crossref.org."
+)
+@click.option(
+    "--openalex", metavar="URL", help="Ask this address; default: https://api.openalex.org."
+)
 @draft_namespace_option
 @json_option
 def references(
-    draft: Path, settled: tuple[str, ...], names: tuple[str, ...], as_json: bool
+    draft: Path,
+    settled: tuple[str, ...],
+    is_online: bool,
+    mailto: str,
+    crossref: str | None,
+    openalex: str | None,
+    names: tuple[str, ...],
+    as_json: bool,
 ) -> None:
     """Settle what is given, then check and print."""
     from rag_assets.auditing.reference_check import (
@@ -208,6 +229,21 @@ def references(
             notify=lambda sentence: click.echo(sentence, err=True),
         )  # fmt: skip
     found = check_references(workspace, draft, names)
+    if is_online:
+        from rag_assets.auditing.online import (
+            CROSSREF,
+            OPENALEX,
+            Services,
+            describe_requests,
+            look_up_online,
+        )
+
+        services = Services(crossref or CROSSREF, openalex or OPENALEX, mailto)
+        click.echo(describe_requests(found, services), err=True)
+        with shown_progress() as progress:
+            found = look_up_online(found, services, on_progress=progress)
+    for warning in found.warnings:
+        click.echo(f"warning: {warning}", err=True)
     if as_json:
         print_json(references_to_json(found))
     else:

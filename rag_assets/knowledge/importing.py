@@ -171,8 +171,10 @@ def _same_in_raw(namespace: Namespace, data: bytes) -> Path | None:
 
 
 def _metadata_of(entry: Entry) -> dict[str, Any]:
+    # Where the entry stops at `et al.`, the names that the file prints are more.
+    people = () if " et al" in entry.text else entry.people or entry.authors
     fields: dict[str, Any] = {
-        "title": entry.title, "authors": tuple(entry.people or entry.authors), "doi": entry.doi,
+        "title": entry.title, "authors": tuple(people), "doi": entry.doi,
         "citation_key": entry.label if not entry.label.isdigit() else "",
         "year": int(entry.year[:4]) if entry.year[:4].isdigit() else None,
     }  # fmt: skip
