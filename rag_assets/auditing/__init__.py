@@ -58,6 +58,7 @@ PUBLIC_MODULES = (
     "references",
     "report",
     "reviewing",
+    "sarif",
     "settling",
     "storing",
 )

@@ -27,6 +27,7 @@ from rag_assets.auditing.sentences import SentenceReader, SentenceSplitter
 from rag_assets.auditing.written import (
     ReferenceIndex,
     as_entries,
+    find_marked,
     find_numbers,
     find_written,
 )
@@ -368,19 +369,21 @@ def _read_references(
     """
     own, lists = find_list(body)
     index = ReferenceIndex((*own, *bibliography))
+    marked = find_marked(body)
+    if not index.entries and marked:
+        return (), (), ()  # who cites by keys alone prints names for his readers
     written = find_written(body, index, lists)
     if not index.entries:
         # Without a list nobody but the library can say what is meant: the words are the entry.
         own, written = as_entries(body, written)
-    anchors = [*find_anchors(body)]
-    kept = (one for one in written if not _is_beside(body, one, anchors))
+    kept = (one for one in written if not _is_beside(body, one, marked))
     return (*own, *bibliography), lists, tuple(kept)
 
 
-def _is_beside(body: str, written: WrittenCitation, anchors: Sequence[tuple[int, int]]) -> bool:
-    """Say whether an anchor follows or precedes a printed citation: it says what that means."""
-    gaps = [body[written.end : start] for start, _ in anchors if start >= written.end]
-    gaps += [body[end : written.start] for _, end in anchors if end <= written.start]
+def _is_beside(body: str, written: WrittenCitation, marked: Sequence[tuple[int, int]]) -> bool:
+    """Say whether a key follows or precedes a printed citation: it says what that means."""
+    gaps = [body[written.end : start] for start, _ in marked if start >= written.end]
+    gaps += [body[end : written.start] for _, end in marked if end <= written.start]
     return any(len(gap) <= _LONGEST_GAP and not gap.strip(" \n,;.()（），；。") for gap in gaps)
 
 

@@ -697,9 +697,10 @@ def _by_entry(
         )
     state, why = pairings[0].state, pairings[0].reason.rstrip(".")
     if state == "unpaired":
+        told = f" {why}." if why else ""
         return FaultyCitation(
             "not_in_library",
-            f"The library has no document for {shown[0]}. {why}. Add its file, or say which "
+            f"The library has no document for {shown[0]}.{told} Add its file, or say which "
             "document it is: `rag references DRAFT --settle`.",
             nearest,
         )

@@ -210,8 +210,8 @@ def _ask_crossref(client: _Client, entry: Entry) -> list[_Record]:
 
 def _crossref_record(host: str, item: Mapping[str, Any]) -> _Record:
     dates = ("issued", "published", "published-print", "published-online")
-    years = {str(part[0]) for name in dates
-             for part in (item.get(name) or {}).get("date-parts") or () if part and part[0]}  # fmt: skip
+    parts = [part for name in dates for part in (item.get(name) or {}).get("date-parts") or ()]
+    years = {str(part[0]) for part in parts if part and part[0]}
     people = (str(p.get("family") or p.get("name") or "") for p in item.get("author") or ())
     updates = tuple(
         (_UPDATES[one["type"]], str(one.get("DOI") or ""))

@@ -87,6 +87,10 @@ class PersonVerdict:
     machine_reason: str
 
 
+# Codes of citations whose document the reference list of the draft has to name.
+_OF_ENTRIES = frozenset({"no_entry", "unsure_entry", "not_in_library"})
+
+
 @dataclass(frozen=True, slots=True)
 class CitationVerdict:
     """Whether a cited document supports a sentence, and what was looked at to say so.
@@ -179,6 +183,12 @@ class CitationVerdict:
     is_clause: bool = False
     person: PersonVerdict | None = None
     outdated_judgement: str | None = None
+
+    @property
+    def shown_citation(self) -> str:
+        """Return the citation as a draft has it: its printed words or key, else `{#doc_uid}`."""
+        is_entry = self.paired or self.reason_code in _OF_ENTRIES
+        return self.cites if is_entry else f"{{#{self.cites}}}"
 
 
 # What a writer has to look at first; both audits show their rows in this order.

@@ -628,6 +628,7 @@ def settle_reference(
     path: Path,
     which: str,
     meant: str,
+    namespaces: Sequence[str] = (),
     *,
     by: str,
     at: str,
@@ -640,17 +641,18 @@ def settle_reference(
         which: number or key of the entry, its row in the report, or its text.
         meant: uid or `namespace:uid` of a document; `none` for a work that is not in the library;
             `open` takes back what was said.
+        namespaces: in place of those that the draft's front matter names.
         by: who says so; `at` when, ISO 8601.
 
     Raises:
         UsageError: the draft has no such entry, or the library no such document.
     """
-    check = check_references(asked, path)
+    check = check_references(asked, path, namespaces)
     entry = _find_entry(check, which).entry
     namespace, uid = None, None
     if meant not in (NOT_IN_LIBRARY, OPEN):
         with open_published(asked) as library:
-            found = _find_document(meant, library, read_draft(path).namespaces)
+            found = _find_document(meant, library, read_draft(path, namespaces).namespaces)
         namespace, uid = found.namespace, found.doc_uid
     made = Settlement(entry.text, namespace, uid, by, at, check.draft, is_withdrawn=meant == OPEN)
     append_settlement(workspace_of(asked), made, notify)

@@ -142,11 +142,12 @@ _WORD_OR_INITIAL = rf"(?:[{_UP}][\w'’\-‐]+|[{_UP}]\.)"
 _AUTHOR = re.compile(
     rf"""
     (?P<inverted>{_FAMILY}),\s*(?P<initials>{_INITIALS})(?=[\s,;.:&(（]|$)
-  | (?P<vancouver>{_FAMILY})\s+(?:[{_UP}]{{1,3}}|[{_UP}](?:[\s\-][{_UP}]){{1,2}})(?={_NAME_END})
+  | (?P<vancouver>{_FAMILY}(?:\s[{_UP}][\w'’\-‐]+)?)\s+
+    (?:[{_UP}]{{1,3}}|[{_UP}](?:[\s\-][{_UP}]){{1,2}})(?={_NAME_END})
   | (?:[{_UP}]\.[\s\-]?){{1,4}}\s?(?P<led>{_FAMILY})
   | (?P<han>[{HAN_RANGES}·]{{2,6}})(?=\s*[,，、;；.．。:：\[［(（等]|\s+and\b|\s*$)
   | (?P<inverted_given>{_FAMILY}),\s*
-    {_WORD_OR_INITIAL}(?:[\s\-]{_WORD_OR_INITIAL})?(?={_NAME_END})
+    {_WORD_OR_INITIAL}(?:[\s\-](?:{_WORD_OR_INITIAL}|[{_UP}]\b)){{0,3}}(?={_NAME_END})
   | (?P<full>{_GIVEN}{_PARTICLE}[{_UP}][\w'’\-‐]+)(?={_NAME_END})
     """,
     re.VERBOSE,
@@ -155,10 +156,15 @@ _BETWEEN = re.compile(
     r"\s*(?:(?:[,;，；、]|\.(?=,))\s*)?(?:(?:and|&|und|et(?!\s+al)|y|和|与|及)\s+|(?:\.\s?){3}\s*|…\s*|[和与及])?"
 )
 _ET_AL = re.compile(r"[,，]?\s*(?:\*?et\s+al\b\.?\*?|and\s+others|等人?)[.,，]?", re.IGNORECASE)
-_QUOTED_TITLE = re.compile(r"[“\"«「](?P<title>[^”\"»」]{4,300})[”\"»」]|《(?P<han>[^》]{2,120})》")
+_QUOTED_TITLE = re.compile(
+    r"[“\"«「](?P<title>[^”\"»」]{4,300})[”\"»」]|《(?P<han>[^》]{2,120})》"
+    r"|(?<=[\s)])[‘'](?P<single>(?:[^‘’']|['’](?=\w)){8,300})[’'](?=[,.\s])"
+)
 _KIND_MARK = re.compile(r"\s*[\[［](?:[A-Z]{1,2}(?:/[A-Z]{2})?)[\]］]")
 _EMPHASIS = re.compile(r"(?<!\w)[*_]{1,3}|[*_]{1,3}(?!\w)|</?(?:i|b|em|strong|sup|sub)>")
-_SENTENCE_END = re.compile(rf"(?<![\s.(][{_UP}])[.．。](?=\s|[{HAN_RANGES}“]|$)|[?!？！](?=\s|$)")
+_SENTENCE_END = re.compile(
+    rf"(?<![\s.(][{_UP}])(?<!\bal)[.．。](?=\s|[{HAN_RANGES}“]|$)|[?!？！](?=\s|$)"
+)
 _PAGES_OF_WORK = re.compile(
     r"(?:\bpp?\.?\s*|[:：]\s*|,\s*)(?P<pages>[A-Za-z]?\d{1,6}\s*[-–—~～]{1,2}\s*[A-Za-z]?\d{1,6})(?![\d-])"
 )
@@ -183,7 +189,7 @@ def parse_entry(text: str, label: str = "") -> Entry:
     quoted = _QUOTED_TITLE.search(text, 0 if not authors else max(after - 1, 0))
     # A second pair of 《》 is the journal's.
     if quoted is not None:
-        title = (quoted["title"] or quoted["han"]).strip(" ,.，")
+        title = (quoted["title"] or quoted["han"] or quoted["single"]).strip(" ,.，")
     else:
         title = _title_of(rest)
     if dated is not None and _LETTERED_YEAR.match(dated["year"]):
@@ -264,7 +270,8 @@ LIST_HEADING = re.compile(
     r"^[ \t]*(?P<marks>\#{1,6}[ \t]*|\*\*)?(?:\d[\d.]*[.、]?[ \t]*)?"
     r"(?:references(?:[ \t]+cited)?|bibliography|works[ \t]+cited|literature(?:[ \t]+cited)?|"
     r"cited[ \t]+literature|list[ \t]+of[ \t]+(?:references|sources|works)|"
-    r"references[ \t]+and[ \t]+notes|sources|literaturverzeichnis|"
+    r"references[ \t]+and[ \t]+notes|(?:(?<=\*\*)|(?<=\#)|(?<=\#[ \t]))sources|"
+    r"literaturverzeichnis|"
     r"参[ \u3000]*考[ \u3000]*文[ \u3000]*献|引用文献|主要参考文献|文献目录|参考书目)"
     r"[ \t]*[:：]?[ \t]*(?:\*\*|\#+)?[ \t]*\r?$",
     re.IGNORECASE | re.MULTILINE,
@@ -681,9 +688,9 @@ def pair(entry: Entry, library: Sequence[Known]) -> Pairing:
     near = [each for each in scored if each[0] > 0.2][:_MOST_CANDIDATES]
     candidates = tuple(((k.namespace, k.doc_uid), why) for _, why, k in near)
     if not near or near[0][0] < _LIKELY:
-        nearest = f" Nearest: {near[0][2].doc_uid} ({near[0][1]})." if near else ""
+        nearest = f"Nearest: {near[0][2].doc_uid} ({near[0][1]})" if near else ""
         return Pairing("unpaired", None, near[0][0] if near else 0.0,
-                       f"No document of the library fits.{nearest}", candidates)  # fmt: skip
+                       nearest, candidates)  # fmt: skip
     score, why, best = near[0]
     rivals = [each for each in near[1:] if each[0] > score - _MARGIN]
     if score < _SURE or rivals:
@@ -725,6 +732,8 @@ def weigh(entry: Entry, known: Known) -> tuple[float, str]:
         # Another edition, or another work of that title.
         score = min(score, _SURE - 0.01)
         reasons.append(f"but year {entry.year[:4]} for {known.year}")
+    if not entry.title and gap == 0 and names is not None and names[0] == names[1]:
+        score += 0.4  # authors and year are all that the draft gives
     if title < _LIKE_TITLE and _is_long(fold(entry.title)) and "same DOI" not in reasons:
         # An entry that has a title means no work of another one.
         score = min(score, 0.3)

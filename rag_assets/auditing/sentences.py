@@ -558,7 +558,9 @@ def _cell(plain: PlainText, start: int, end: int) -> str:
         for character, source in zip(plain.characters, plain.sources, strict=True)
         if start <= source < end
     ]
-    return _claim("".join(held)).strip()
+    written = "".join(held)
+    # A citation in a column of its own is no value.
+    return _claim("" if start and not written.strip(f" {PLACEHOLDER}") else written).strip()
 
 
 def _begins_list_of_sources(block: ProseBlock, plain: PlainText) -> bool:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from rapidfuzz import fuzz
+from rapidfuzz.distance import Levenshtein
 
 from rag_assets.auditing.citation_forms import (
     ANCHOR,
@@ -142,8 +143,10 @@ def _likeness(name: str, author: str) -> float:
     if HAN.search(name):
         same = sum(a == b for a, b in zip(name, author, strict=False))
         return 0.8 if len(name) == len(author) >= 2 and same == len(name) - 1 else 0.0
-    alike = fuzz.ratio(name, author)
-    return 0.85 if min(len(name), len(author)) >= 5 and alike >= _ALIKE else 0.0
+    if min(len(name), len(author)) < 4:
+        return 0.0
+    one_off = name[0] == author[0] and Levenshtein.distance(name, author) == 1
+    return 0.85 if one_off or fuzz.ratio(name, author) >= _ALIKE else 0.0
 
 
 def _score_year(cited: str, listed: str) -> float:
@@ -270,7 +273,8 @@ def _title_before(left: str, begin: int, index: ReferenceIndex, *, alone: bool) 
         found = index.find(Cited((title,), others=False, year=""))
         return _Named(quoted.start(), (title,), others=False, is_known=bool(found))
     if known := _organisation_before(left, index):
-        return _Named(known[0], (known[1],), others=False, is_known=True)
+        others = _OTHERS_END.search(left) is not None
+        return _Named(known[0], (known[1],), others=others, is_known=True)
     whole = " ".join(left[begin:].split())
     is_other = alone and whole and not _NAMES.fullmatch(whole)
     if is_other and index.find(Cited((whole,), others=False, year="")):
@@ -290,7 +294,7 @@ def _people_before(left: str, begin: int, index: ReferenceIndex, *, alone: bool)
 
 
 def _organisation_before(left: str, index: ReferenceIndex) -> tuple[int, str] | None:
-    plain = re.sub(r"['’]s?$", "", left)
+    plain = _OTHERS_END.sub("", re.sub(r"['’]s?$", "", left))
     for name in (*index.organisations, *index.abbreviations):
         if plain.casefold().endswith(name.casefold()):
             start = len(plain) - len(name)
@@ -394,10 +398,14 @@ _REF_WORD = re.compile(r"(?:\b(?:refs?\.|references?|ref)\s*|(?:参考)?文献\s
 _UNIT = re.compile(r"(?:(?<![A-Za-z])[A-Za-zµμΩ°]{1,3}|\d|[)\]}^_+\-−])$")
 _TITLE_MARKS = re.compile(r"《(?P<title>[^《》\n]{4,120})》(?!\s*第)")
 _MOST_SPAN = 60
-_CODE = re.compile(
-    rf"(?ms)^[ ]{{0,3}}(?P<fence>```+|~~~+).*?^[ ]{{0,3}}(?P=fence)|`[^`\n]+`|<!--.*?-->"
-    rf"|(?<![\\$])\$(?!\s)[^$\n]{{1,200}}(?<!\s)\$(?!\d)|https?://[^\s<>()]+(?:\([^\s<>()]*\)[^\s<>()]*)*"
-    rf"|!?\[[^\[\]\n]*\]\([^()\n]*\)|{ANCHOR}|{LATEX.format('latex')}|{STATUTE}|{PANDOC}|{MENTION}"
+_CODE = (
+    r"^[ ]{0,3}(?P<fence>```+|~~~+).*?^[ ]{0,3}(?P=fence)|`[^`\n]+`|<!--.*?-->"
+    r"|(?<![\\$])\$(?!\s)[^$\n]{1,200}(?<!\s)\$(?!\d)|https?://[^\s<>()]+(?:\([^\s<>()]*\)[^\s<>()]*)*"
+    r"|!?\[[^\[\]\n]*\]\([^()\n]*\)"
+)
+_MARKED = re.compile(
+    rf"{_CODE}|(?P<mark>{ANCHOR}|{LATEX.format('latex')}|{STATUTE}|{PANDOC}|{MENTION})",
+    re.MULTILINE | re.DOTALL,
 )
 _PARAGRAPH = re.compile(r"\n[ \t]*\r?\n|\n(?=[ \t]*[-*+#>|])")
 
@@ -412,7 +420,7 @@ def find_written(
         index: of its reference list.
         lists: spans of the text that hold reference lists.
     """
-    taken = [match.span() for match in _CODE.finditer(text)]
+    taken = [match.span() for match in _MARKED.finditer(text)]
     taken += [*lists, *(match.span() for match in LIST_HEADING.finditer(text))]
     free = _Free(taken)
     found: list[WrittenCitation] = []
@@ -435,7 +443,7 @@ def find_written(
 
 def find_numbers(text: str) -> list[str]:
     """Return what looks like citations by number, for a draft whose list is missing."""
-    code = _Free(match.span() for match in _CODE.finditer(text))
+    code = _Free(match.span() for match in _MARKED.finditer(text))
     return [m.group() for m in _NUMBERS.finditer(text) if code.is_free(*m.span())]
 
 
@@ -464,6 +472,11 @@ def as_entries(
             citations.append(replace(citation, entries=(number,)))
         result.append(replace(one, citations=tuple(citations)))
     return tuple(made), result
+
+
+def find_marked(text: str) -> list[tuple[int, int]]:
+    """Return the spans of the citations by uid, key or article that are not in code."""
+    return [match.span() for match in _MARKED.finditer(text) if match["mark"]]
 
 
 class _Free:

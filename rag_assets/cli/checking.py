@@ -1,9 +1,11 @@
 """`rag verify-citations`, `audit`, `trace`, `health`: what a draft, or a sentence, rests on."""
 
+import json
 from collections.abc import Callable, Mapping
 from datetime import date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
+from urllib.parse import quote
 
 import click
 
@@ -11,6 +13,7 @@ from rag_assets.cli.options import (
     DONE,
     FAILED,
     REFUSED,
+    OutputPath,
     as_of_option,
     draft_namespace_option,
     json_option,
@@ -20,6 +23,7 @@ from rag_assets.cli.options import (
     read_models_ahead,
     warn_of_changes,
     who,
+    write_output,
 )
 from rag_assets.cli.progress import shown_progress
 from rag_assets.cli.summaries import full_option, summarise_citations, summarise_claims
@@ -27,6 +31,7 @@ from rag_assets.cli.summaries import full_option, summarise_citations, summarise
 if TYPE_CHECKING:
     from rag_assets.auditing import AuditKind
     from rag_assets.auditing.claims import CounterMode
+    from rag_assets.auditing.sarif import FailOn
 
 _draft_argument = click.argument(
     "draft", type=click.Path(path_type=Path, exists=True, dir_okay=False)
@@ -35,11 +40,13 @@ _draft_argument = click.argument(
 
 @click.command(
     "verify-citations",
-    help="Check every sentence of DRAFT (Markdown, text, Word) that cites {#doc_uid}, [@key], "
-    "\\cite{key} or [law > chapter > article]: does the cited document support it, and where? "
+    help="Check every sentence of DRAFT (Markdown, text, Word, LaTeX) that cites: does the cited "
+    "document support it, and where? Citations are read as printed, (Lee, 2021) or [3], through "
+    "the reference list, and as {#doc_uid}, [@key], \\cite{key} or [law > chapter > article]. "
     "Quotations are compared word for word. Sentences judged before are not judged again. With "
     "--sentence and --doc one sentence is checked against one document, and nothing is stored but "
-    "the verdict. Exit code 3 where a citation is unknown, ambiguous or not citable.",
+    "the verdict. Exit code 3 where a citation could not be checked, or nothing was found to "
+    "check, and where --fail-on says so.",
 )
 @click.argument(
     "draft", required=False, type=click.Path(path_type=Path, exists=True, dir_okay=False)
@@ -50,13 +57,23 @@ _draft_argument = click.argument(
     help="The document of --sentence, as `rag documents` names it; NAMESPACE:UID where several "
     "have it.",
 )  # fmt: skip
+@click.option(
+    "--fail-on", type=click.Choice(["unpaired", "missing", "weak"]),
+    help="Exit with 3 also where the source does not say it (missing), or for all that is not OK "
+    "(weak). Without it, or with unpaired, only for citations that could not be checked.",
+)  # fmt: skip
+@click.option(
+    "--sarif", type=OutputPath(), metavar="FILE",
+    help="Write what is not OK as SARIF 2.1.0, for code scanning and editors (docs/ci.md).",
+)  # fmt: skip
 @draft_namespace_option
 @as_of_option
 @full_option
 @json_option
 def verify_citations(
-    draft: Path | None, sentence: str | None, cited: str | None, names: tuple[str, ...],
-    as_of: datetime | None, is_full: bool, as_json: bool,
+    draft: Path | None, sentence: str | None, cited: str | None, fail_on: "FailOn | None",
+    sarif: Path | None, names: tuple[str, ...], as_of: datetime | None, is_full: bool,
+    as_json: bool,
 ) -> None:  # fmt: skip
     """Audit as the asset does; a draft in `drafts/` by a run, one elsewhere recorded without."""
     is_whole = (draft is None) != (sentence is None) and (sentence is None) == (cited is None)
@@ -72,19 +89,22 @@ def verify_citations(
         else:
             click.echo(summarise_citations(found, is_draft=False))
         click.get_current_context().exit(REFUSED if found.errors else DONE)
+    if draft is None:
+        return
     from rag_assets.auditing import CITATIONS
+    from rag_assets.auditing.sarif import audit_to_sarif, failing
 
-    if draft is not None:
-        _audit(
-            CITATIONS,
-            draft,
-            names,
-            as_of,
-            {},
-            summarise_citations,
-            is_full=is_full,
-            as_json=as_json,
-        )
+    found = _audit(
+        CITATIONS, draft, names, as_of, {}, summarise_citations, is_full=is_full, as_json=as_json
+    )  # fmt: skip
+    if sarif is not None:
+        here = Path.cwd()
+        place = draft.resolve()
+        uri = place.relative_to(here) if place.is_relative_to(here) else place
+        log = audit_to_sarif(found, quote(uri.as_posix()))
+        write_output(sarif, f"{json.dumps(log, indent=1, ensure_ascii=False)}\n".encode())
+    is_refused = found.errors or (fail_on and failing(found, fail_on))
+    click.get_current_context().exit(REFUSED if is_refused else DONE)
 
 
 @click.command(
@@ -117,7 +137,10 @@ def audit(
     options = {} if mode is None else {"counterevidence": mode}
     from rag_assets.auditing.storing import CLAIMS
 
-    _audit(CLAIMS, draft, names, as_of, options, summarise_claims, is_full=is_full, as_json=as_json)
+    found = _audit(
+        CLAIMS, draft, names, as_of, options, summarise_claims, is_full=is_full, as_json=as_json
+    )
+    click.get_current_context().exit(REFUSED if found.errors else DONE)
 
 
 def _audit(
@@ -130,8 +153,8 @@ def _audit(
     *,
     is_full: bool,
     as_json: bool,
-) -> None:
-    """Make an audit and print it. What a run cannot be told is done without one."""
+) -> Any:
+    """Make an audit, print it and return it. What a run cannot be told is done without one."""
     workspace = open_workspace()
     read_models_ahead(workspace)
     from rag_assets.auditing import audit_to_json, check_draft, draft_key, find_drafts
@@ -168,7 +191,7 @@ def _audit(
     else:
         click.echo(summarise(found))
     click.echo(f"saved: {markdown}\npage:  {markdown.with_suffix('.html')}", err=True)
-    click.get_current_context().exit(REFUSED if found.errors else DONE)
+    return found
 
 
 @click.command(
@@ -225,7 +248,7 @@ def references(
         if not (mark and entry.strip() and meant.strip()):
             raise click.BadParameter(f"write ENTRY=UID, got '{one}'.", param_hint="--settle")
         settle_reference(
-            workspace, draft, entry, meant.strip(), by=who(None), at=now(),
+            workspace, draft, entry, meant.strip(), names, by=who(None), at=now(),
             notify=lambda sentence: click.echo(sentence, err=True),
         )  # fmt: skip
     found = check_references(workspace, draft, names)
