@@ -20,6 +20,11 @@ from rag_assets.auditing.record import (
     audit_to_json,
     urgency,
 )
+from rag_assets.auditing.reference_check import (
+    ReferenceCheck,
+    check_references,
+    settle_reference,
+)
 from rag_assets.auditing.report import render_markdown
 from rag_assets.auditing.staleness import (
     OutdatedDraft,

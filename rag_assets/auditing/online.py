@@ -270,13 +270,9 @@ def _compare(
         return ReferenceFinding(code, text, one.row, entry.line)
 
     if answers and not records:
-        what = f"the DOI {entry.doi}" if entry.doi else "a work with this title and these authors"
+        what = f"the DOI {entry.doi}" if entry.doi else "a work of this title and these authors"
         hosts = [client.host for client in clients if not client.warning]
-        yield finding(
-            "online_not_found",
-            f"{' and '.join(hosts)}: {what} was not found. Look whether the work exists; books and "
-            "works without a DOI are often missing there.",
-        )
+        yield finding("online_not_found", f"Not found at {' or '.join(hosts)}: {what}.")
     for record in records:
         title, other = fold(entry.title), fold(record.title)
         if title and other and fuzz.partial_ratio(title, other) < _LIKE_TITLE:

@@ -45,6 +45,7 @@ from rag_assets.model import (
     count_of,
     describe_standing,
     standing_of_title,
+    with_standing,
 )
 from rag_assets.retrieval import Asked, workspace_of
 from rag_assets.storage import Notify
@@ -307,6 +308,7 @@ _SAID_RETRACTED = re.compile(
 )
 # Behind a family name, unless they are those of the next one: `Dean, J., S. Ghemawat`.
 _INITIAL = r",?\s+([A-Z])\.?(?:[\s\-]?[A-Z]\.?)*(?=\s*(?:[,;&(]|and\b|et\b))"
+_MARK_BEHIND = re.compile(r"\s*[(（\[［]\s*(?:retract|withdrawn|已?撤)", re.IGNORECASE)
 # rapidfuzz ratio, 0 to 100: from here on a name is another spelling, a title the same one.
 _SAME_NAME, _SAME_WORDS = 75.0, 98.0
 _MOST_NAMED = 3
@@ -352,7 +354,7 @@ def _say_open(one: CheckedEntry) -> str:
     if one.pairing.state == "unsure":
         return f"It is not sure which document this is: {one.pairing.reason}."
     # The nearest ones follow as candidates.
-    return one.pairing.reason.partition(" Nearest:")[0]
+    return "No document of the library fits."
 
 
 def _standing(
@@ -551,12 +553,13 @@ class Retractions:
     def among(self, entries: Sequence[Entry]) -> "Retractions":
         """Return the rows that may be about these entries; a table can have 60,000."""
         dois = {entry.doi for entry in entries} - {""}
-        titles = {fold(entry.title) for entry in entries} - {""}
+        titles = {_bare_title(entry.title) for entry in entries} - {""}
         by_doi: dict[str, list[Mapping[str, str]]] = {}
         by_title: dict[str, list[Mapping[str, str]]] = {}
         for path in self.tables:
             for row in _read_table(path):
-                doi, title = read_doi(row["OriginalPaperDOI"] or ""), fold(row["Title"] or "")
+                doi = read_doi(row["OriginalPaperDOI"] or "")
+                title = _bare_title(row["Title"] or "")
                 if doi in dois:
                     by_doi.setdefault(doi, []).append(row)
                 if title in titles:
@@ -567,7 +570,9 @@ class Retractions:
         """Yield what the tables say of an entry, the newest last: by DOI, else by title."""
         rows = self.by_doi.get(entry.doi, ())
         if not rows:
-            rows = [r for r in self.by_title.get(fold(entry.title), ()) if _is_author(entry, r)]
+            rows = [
+                r for r in self.by_title.get(_bare_title(entry.title), ()) if _is_author(entry, r)
+            ]
         codes = {_NATURES.get(row["RetractionNature"].strip().lower()) for row in rows}
         for row in sorted(rows, key=_day_of):
             code = _NATURES.get(row["RetractionNature"].strip().lower())
@@ -602,6 +607,11 @@ def _read_table(path: Path) -> Iterator[dict[str, str]]:
         raise UsageError(
             f"{path}: the table of retractions cannot be read: {error}. Save it as CSV in UTF-8."
         ) from error
+
+
+def _bare_title(title: str) -> str:
+    """Return a title folded, without what says that the work was retracted."""
+    return fold(with_standing(_MARK_BEHIND.split(title)[0], None))
 
 
 def _is_author(entry: Entry, row: Mapping[str, str]) -> bool:

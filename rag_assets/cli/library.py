@@ -82,7 +82,8 @@ def _lines(one: "ImportedBibliography") -> Iterator[str]:
         )
     rest = [(entry, pairing) for entry, pairing in one.entries if pairing and not pairing.document]
     for entry, pairing in rest[:_SHOWN]:
-        yield f"    {entry.label}  {entry.text[:100]}: {pairing.reason if pairing else ''}"
+        why = f" ({pairing.reason})" if pairing and pairing.reason else ""
+        yield f"    {entry.label}  {entry.text[:100]}{why}"
     if len(rest) > _SHOWN:
         yield f"    … and {len(rest) - _SHOWN} more: --json"
     if one.added or one.known or one.missing:

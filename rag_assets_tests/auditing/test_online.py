@@ -158,7 +158,7 @@ def test_what_both_services_say_becomes_findings(replay: Replay) -> None:
     ]
     assert by_row[2, "online_year"] == f"The entry says 2018, {host} 2019, {host} 2019."
     assert "notice 10.1000/lamps-notice" in by_row[3, "retracted"]
-    assert "was not found" in by_row[4, "online_not_found"]
+    assert by_row[4, "online_not_found"].startswith(f"Not found at {host}")
     assert by_row[5, "online_title"] == (
         f"The entry's title is “Cool roofs of cities”, that of {host} “Something else about the "
         "moon”."

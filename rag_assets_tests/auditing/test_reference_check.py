@@ -138,9 +138,15 @@ def test_a_table_of_retractions_counts_by_doi_then_by_title_and_author(
 
 def test_an_entry_may_say_itself_that_its_work_was_retracted(workspace: Workspace) -> None:
     stamped = "Potti, A. (2006). A strategy of genes (Retracted article. See vol. 364). *Med*, 1."
+    workspace.retractions.mkdir()
+    row = "9,A strategy of genes,Anil Potti,3/4/2011 0:00,,,Retraction,"
+    (workspace.retractions / "a.csv").write_text(f"{TABLE.splitlines()[0]}\n{row}\n")
     about = "Potti, A. (2006). Why papers are retracted in surgery (and how). *Med*, 1."
     text = "Genes (Potti, 2006).\n\n## References\n\n{}\n"
-    assert told(check(workspace, text.format(stamped), "a.md"), "retracted")
+    assert told(check(workspace, text.format(stamped), "a.md"), "retracted") == [
+        "The entry itself says that the work was retracted.",
+        "a.csv: this work was retracted on 2011-03-04.",
+    ]
     assert not told(check(workspace, text.format(about), "b.md"), "retracted")
 
 
