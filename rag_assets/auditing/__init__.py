@@ -58,6 +58,7 @@ PUBLIC_MODULES = (
     "library",
     "online",
     "pages",
+    "receiving",
     "record",
     "reference_check",
     "references",
@@ -66,4 +67,5 @@ PUBLIC_MODULES = (
     "sarif",
     "settling",
     "storing",
+    "word_comments",
 )

@@ -115,6 +115,8 @@ def _csl_name(person: Mapping[str, Any]) -> str:
 def _csl_family(person: Mapping[str, Any]) -> str:
     particle = str(person.get("non-dropping-particle") or "")
     family = str(person.get("family") or person.get("literal") or "")
+    if HAN.search(family):  # a Chinese name is known by its whole
+        return family + str(person.get("given") or "")
     return f"{particle} {family}".strip()
 
 
@@ -636,7 +638,7 @@ _SURE, _LIKELY = 0.75, 0.45
 # A title that is the same is enough, unless authors or year say otherwise.
 _TITLE_ALONE = 0.75
 # Words of a title, to say that another one has most of them.
-_FEWEST_STEMS = 4
+_FEWEST_STEMS, _MOST_WORDS = 4, 0.8
 # Characters of a document within which its own authors and year stand.
 FIRST_PAGE = 1800
 _MARGIN = 0.12
@@ -774,9 +776,8 @@ def _title_score(entry: Entry, known: Known) -> float:
             found = title_likeness(part, head)
             # Farther on, what is only like a title is that of another work that is cited.
             likeness = max(likeness, found if found >= SAME_TITLE else title_likeness(part, first))
-    if likeness < _LIKE_TITLE and _share_of_words(entry.title or entry.text, known.title) >= 0.75:
-        return _LIKE_TITLE
-    return likeness
+    share = _share_of_words(entry.title or entry.text, known.title)
+    return max(likeness, _LIKE_TITLE) if share >= _MOST_WORDS else likeness
 
 
 def _share_of_words(title: str, other: str) -> float:

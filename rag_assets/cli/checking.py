@@ -58,6 +58,12 @@ _draft_argument = click.argument(
     "have it.",
 )  # fmt: skip
 @click.option(
+    "--comments", type=OutputPath(), metavar="FILE",
+    help="Write a copy of DRAFT (.docx) with a Word comment at every sentence whose citation is "
+    "not OK: verdict, reason, the source's words and their place. Its text stays as it is.",
+)  # fmt: skip
+@click.option("--comment-all", is_flag=True, help="With --comments: comment on OK citations too.")
+@click.option(
     "--fail-on", type=click.Choice(["unpaired", "missing", "weak"]),
     help="Exit with 3 also where the source does not say it (missing), or for all that is not OK "
     "(weak). Without it, or with unpaired, only for citations that could not be checked.",
@@ -71,14 +77,20 @@ _draft_argument = click.argument(
 @full_option
 @json_option
 def verify_citations(
-    draft: Path | None, sentence: str | None, cited: str | None, fail_on: "FailOn | None",
-    sarif: Path | None, names: tuple[str, ...], as_of: datetime | None, is_full: bool,
-    as_json: bool,
+    draft: Path | None, sentence: str | None, cited: str | None, comments: Path | None,
+    comment_all: bool, fail_on: "FailOn | None", sarif: Path | None, names: tuple[str, ...],
+    as_of: datetime | None, is_full: bool, as_json: bool,
 ) -> None:  # fmt: skip
     """Audit as the asset does; a draft in `drafts/` by a run, one elsewhere recorded without."""
     is_whole = (draft is None) != (sentence is None) and (sentence is None) == (cited is None)
     if not is_whole:
         raise click.UsageError("give a DRAFT, or --sentence with --doc.")
+    if comments is None and comment_all:
+        raise click.UsageError("--comment-all needs --comments FILE.")
+    if comments is not None and (draft is None or draft.suffix.lower() != ".docx"):
+        raise click.UsageError("--comments needs a Word draft (.docx).")
+    if comments is not None and draft is not None and comments.resolve() == draft.resolve():
+        raise click.UsageError("--comments writes a copy: give it another name than the draft's.")
     if sentence is not None and cited is not None:
         from rag_assets.auditing import audit_sentence, audit_to_json
 
@@ -103,6 +115,15 @@ def verify_citations(
         uri = place.relative_to(here) if place.is_relative_to(here) else place
         log = audit_to_sarif(found, quote(uri.as_posix()))
         write_output(sarif, f"{json.dumps(log, indent=1, ensure_ascii=False)}\n".encode())
+    if comments is not None:
+        from rag_assets.auditing.word_comments import comment_draft
+        from rag_assets.model import count_of
+
+        copy, count = comment_draft(
+            draft.name, draft.read_bytes(), found.rows, comment_all=comment_all
+        )
+        write_output(comments, copy)
+        click.echo(f"comments: {comments} ({count_of(count, 'comment')})", err=True)
     is_refused = found.errors or (fail_on and failing(found, fail_on))
     click.get_current_context().exit(REFUSED if is_refused else DONE)
 

@@ -97,6 +97,7 @@ OWNERS = {
     },
     "a person's drafts": {
         "auditing/draft.py",
+        "auditing/receiving.py",
         "auditing/storing.py:find_drafts",
         "auditing/storing.py:list_drafts",
         "cli/asking.py:_is_draft",
