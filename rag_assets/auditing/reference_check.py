@@ -14,7 +14,7 @@ from typing import Any, Literal
 from rapidfuzz import fuzz
 
 from rag_assets.auditing.citation_forms import Citation, read_citations, read_hint
-from rag_assets.auditing.draft import Draft, files_of, read_draft
+from rag_assets.auditing.draft import Draft, files_of, read_draft, unit_of
 from rag_assets.auditing.library import (
     CitedDocumentRef,
     FaultyCitation,
@@ -243,14 +243,16 @@ def _read_citations(
     findings = [
         ReferenceFinding(
             "no_entry",
-            f"“{label}”{_lines(lines)} has no entry in the reference list. Add the entry, or "
-            "correct the citation.",
+            f"“{label}”{_lines(draft, lines)} has no entry in the reference list. Add the entry, "
+            "or correct the citation.",
             line=lines[0],
         )
         for label, lines in missing.items()
     ]
     findings += [
-        ReferenceFinding("several_entries", f"“{label}”{_lines(lines)}: {why}", line=lines[0])
+        ReferenceFinding(
+            "several_entries", f"“{label}”{_lines(draft, lines)}: {why}", line=lines[0]
+        )
         for label, (why, lines) in several.items()
     ]
     return cited, findings
@@ -263,11 +265,11 @@ def _citations(draft: Draft) -> Iterator[tuple[int, Citation]]:
                 yield sentence.line, citation
 
 
-def _lines(lines: Sequence[int]) -> str:
+def _lines(draft: Draft, lines: Sequence[int]) -> str:
     known = sorted({line for line in lines if line})
-    if not known:
-        return ""
-    return f" ({'line' if len(known) == 1 else 'lines'} {', '.join(map(str, known))})"
+    plural = "" if len(known) == 1 else "s"
+    named = ", ".join(map(str, known))
+    return f" ({unit_of(draft.name)}{plural} {named})" if known else ""
 
 
 def _checked(
@@ -746,7 +748,7 @@ def _grouped(check: ReferenceCheck, findings: Sequence[ReferenceFinding]) -> Ite
         yield f"  {finding.text}"
     for row, some in of_entry.items():
         checked = check.entries[row - 1]
-        where = f", line {checked.entry.line}" if checked.entry.line else ""
+        where = f", {unit_of(check.draft)} {checked.entry.line}" if checked.entry.line else ""
         yield f"  {checked.name}{where}  {_shown(checked.entry)}"
         for finding in some:
             yield f"      {finding.text}"
