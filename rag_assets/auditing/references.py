@@ -405,7 +405,7 @@ def read_bibliography(path: Path) -> tuple[Entry, ...]:
         raise UsageError(f"{path}: the bibliography cannot be read: {error}") from error
     suffix = path.suffix.lower()
     if suffix == ".bib":
-        return tuple(_read_bibtex(text, path.name))
+        return tuple(read_bibtex(text, path.name))
     if suffix == ".json":
         try:
             items = json.loads(text)
@@ -439,41 +439,61 @@ def repeated_keys(path: Path) -> tuple[str, ...]:
     )
 
 
-def _read_bibtex(text: str, file: str) -> Iterator[Entry]:
+def read_bibtex(text: str, file: str) -> Iterator[Entry]:
+    """Yield the entries of a `.bib` file.
+
+    Args:
+        file: its name, for the entries.
+    """
     from bibtexparser.entrypoint import parse_string
+
+    lines = {match[1]: text.count("\n", 0, match.start()) + 1 for match in _BIB_KEY.finditer(text)}
+    # A key that is there twice: the first counts, as in BibTeX.
+    works = {
+        entry.key: {name.lower(): str(each.value) for name, each in entry.fields_dict.items()}
+        for entry in parse_string(text).entries
+    }
+    for key, own in works.items():
+        fields = dict(own)
+        # A chapter takes what it lacks from its book, whose title is that of the book.
+        for parent in (fields.get("crossref", ""), *fields.get("xdata", "").split(",")):
+            for name, value in works.get(parent.strip(), {}).items():
+                is_book = name == "title" and parent == fields.get("crossref")
+                if name not in {"doi", "file", "pages", "subtitle"}:
+                    fields.setdefault("booktitle" if is_book else name, value)
+        yield bibtex_entry(key, fields, line=lines.get(key, 0), file=file)
+
+
+def bibtex_entry(key: str, fields: Mapping[str, str], *, line: int = 0, file: str = "") -> Entry:
+    """Return the entry of BibTeX's or biblatex's fields, by their names in lower case."""
     from pylatexenc.latex2text import LatexNodes2Text
 
     plain = LatexNodes2Text(keep_braced_groups=False, strict_latex_spaces=False).latex_to_text
-    lines = {match[1]: text.count("\n", 0, match.start()) + 1 for match in _BIB_KEY.finditer(text)}
-    library = parse_string(text)
-    # A key that is there twice: the first counts, as in BibTeX.
-    for entry in library.entries:
-        fields = {name.lower(): str(each.value) for name, each in entry.fields_dict.items()}
 
-        def value(*names: str, fields: Mapping[str, str] = fields) -> str:
-            found = next((fields[name] for name in names if fields.get(name)), "")
-            return " ".join(plain(found).replace("{", "").replace("}", "").split())
+    def value(*names: str) -> str:
+        found = next((fields[name] for name in names if fields.get(name)), "")
+        return " ".join(plain(found).replace("{", "").replace("}", "").split())
 
-        people = next((fields[n] for n in ("author", "editor") if fields.get(n)), "")
-        authors = tuple(
-            filter(None, (_bibtex_family(plain, name) for name in re.split(r"\s+and\s+", people)))
-        )
-        years = _YEAR.findall(value("year", "date"))
-        title = value("title")
-        others = " et al" if re.search(r"\band\s+others\s*$", people) else ""
-        parts = [", ".join(authors) + others, years[0] if years else "", title]
-        parts += [value("journal", "journaltitle", "booktitle"), value("note")]
-        names = (
-            " ".join(plain(name).replace("{", "").replace("}", "").split())
-            for name in re.split(r"\s+and\s+", people)
-        )
-        yield Entry(
-            ". ".join(filter(None, parts)), entry.key, authors, years[0] if years else "", title,
-            read_doi(value("doi") or value("url")), value("pages"),
-            line=lines.get(entry.key, 0), file=file,
-            people=tuple(name for name in names if name and name.lower() != "others"),
-            attachments=tuple(_bibtex_files(fields.get("file", ""))),
-        )  # fmt: skip
+    people = next((fields[n] for n in ("author", "editor") if fields.get(n)), "")
+    authors = tuple(
+        filter(None, (_bibtex_family(plain, name) for name in re.split(r"\s+and\s+", people)))
+    )
+    years = _YEAR.findall(value("year", "date"))
+    title = ": ".join(filter(None, (value("title"), value("subtitle"))))
+    others = " et al" if re.search(r"\band\s+others\s*$", people) else ""
+    parts = [", ".join(authors) + others, years[0] if years else "", title]
+    parts += [value("journal", "journaltitle", "booktitle"), value("institution", "school")]
+    parts.append(value("note"))
+    names = (
+        " ".join(plain(name).replace("{", "").replace("}", "").split())
+        for name in re.split(r"\s+and\s+", people)
+    )
+    return Entry(
+        ". ".join(filter(None, parts)), key, authors, years[0] if years else "", title,
+        read_doi(value("doi") or value("url")), value("pages"), line=line, file=file,
+        people=tuple(name for name in names if name and name.lower() != "others"),
+        attachments=tuple(_bibtex_files(fields.get("file", ""))),
+    )  # fmt: skip
 
 
 def _bibtex_files(written: str) -> Iterator[str]:
