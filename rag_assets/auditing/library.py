@@ -604,8 +604,11 @@ class References:
         for number, entry in enumerate(self.entries):
             if entry.label and not entry.label.isdigit():
                 held = self._by_label.setdefault(entry.label, [])
-                # A file beside the draft that was imported too holds the same entries.
-                if not any(is_same_work(entry, self.entries[each]) for each in held):
+                # The file beside the draft counts before one that was imported into the workspace.
+                is_beaten = bool(held) and held[0] < len(entries) <= number
+                if not is_beaten and not any(
+                    is_same_work(entry, self.entries[each]) for each in held
+                ):
                     held.append(number)
 
     def pairing(self, number: int) -> Pairing:

@@ -267,7 +267,7 @@ def _compare(
     records = [answer[0] for answer in answers if answer]
 
     def finding(code: FindingCode, text: str) -> ReferenceFinding:
-        return ReferenceFinding(code, text, one.row, entry.line)
+        return ReferenceFinding(code, text, one.row)
 
     if answers and not records:
         what = f"the DOI {entry.doi}" if entry.doi else "a work of this title and these authors"

@@ -14,7 +14,7 @@ from typing import Any, Literal
 from rapidfuzz import fuzz
 
 from rag_assets.auditing.citation_forms import Citation, read_citations, read_hint
-from rag_assets.auditing.draft import Draft, files_of, read_draft, unit_of
+from rag_assets.auditing.draft import Draft, DraftSentence, files_of, place_in, read_draft
 from rag_assets.auditing.library import (
     CitedDocumentRef,
     FaultyCitation,
@@ -77,13 +77,13 @@ class ReferenceFinding:
     Args:
         text: a sentence that names both sources where they differ.
         row: of the entry, as `CheckedEntry.row`; 0 where it is about none.
-        line: of the draft; 0 where it is about none.
+        place: of a citation in the draft, as it is shown; empty where it is about none.
     """
 
     code: FindingCode
     text: str
     row: int = 0
-    line: int = 0
+    place: str = ""
 
     @property
     def is_urgent(self) -> bool:
@@ -98,7 +98,7 @@ class CheckedEntry:
     Args:
         row: in the report, from 1.
         title: of the document; empty unless paired.
-        lines: of the draft that cite it.
+        places: of the draft that cite it, as they are shown.
         is_settled: a person has said what it means.
         candidates: as of `Pairing`, each with its title.
     """
@@ -107,7 +107,7 @@ class CheckedEntry:
     entry: Entry
     pairing: Pairing
     title: str = ""
-    lines: tuple[int, ...] = ()
+    places: tuple[str, ...] = ()
     is_settled: bool = False
     candidates: tuple[tuple[str, str, str], ...] = ()
 
@@ -200,10 +200,9 @@ def _check(
         document = one.pairing.document
         found = _faults(one, known.get(document) if document else None, known, retractions)
         findings += found
-        if not one.lines and not one.entry.file:
+        if not one.places and not one.entry.file:
             findings.append(ReferenceFinding(
                 "uncited", "It is in the list and cited nowhere. Cite it, or take it out.", one.row,
-                one.entry.line,
             ))  # fmt: skip
     findings += _doubles(entries)
     findings += _pages(draft, entries, numbers, library)
@@ -216,60 +215,56 @@ def _check(
 
 def sort_findings(findings: Iterable[ReferenceFinding]) -> list[ReferenceFinding]:
     """Return findings, the most urgent first."""
-    return sorted(findings, key=lambda one: (_ORDER.index(one.code), one.row, one.line))
+    return sorted(findings, key=lambda one: (_ORDER.index(one.code), one.row))
 
 
 def _read_citations(
     draft: Draft, library: Library, references: References
-) -> tuple[dict[int, tuple[int, ...]], list[ReferenceFinding]]:
-    """Return the lines that cite each entry, and what is cited and means none."""
-    cited: dict[int, tuple[int, ...]] = {}
-    missing: dict[str, list[int]] = {}
-    several: dict[str, tuple[str, list[int]]] = {}
-    for line, citation in _citations(draft):
+) -> tuple[dict[int, tuple[str, ...]], list[ReferenceFinding]]:
+    """Return the places that cite each entry, and what is cited and means none."""
+    cited: dict[int, tuple[str, ...]] = {}
+    missing: dict[str, list[str]] = {}
+    several: dict[str, tuple[str, list[str]]] = {}
+    for sentence, citation in _citations(draft):
+        place = place_in(draft.name, sentence.line, sentence.file)
         numbers = citation.entries or tuple(references.labelled(citation.label))
         for number in numbers:
-            cited[number] = tuple(dict.fromkeys((*cited.get(number, ()), line)))
+            cited[number] = tuple(dict.fromkeys((*cited.get(number, ()), place)))
         if citation.form == "written" and not numbers:
-            missing.setdefault(citation.label, []).append(line)
+            missing.setdefault(citation.label, []).append(place)
         elif len(numbers) > 1:
             meant = resolve_citation(citation, library, draft.namespaces, references)
             if isinstance(meant, FaultyCitation):
-                several.setdefault(citation.label, (meant.reason, []))[1].append(line)
+                several.setdefault(citation.label, (meant.reason, []))[1].append(place)
         elif not numbers and citation.form not in {"statute", "words"}:
             found = resolve_citation(citation, library, draft.namespaces, references)
             if isinstance(found, FaultyCitation) and found.code == "unknown_uid":
-                missing.setdefault(citation.label, []).append(line)
+                missing.setdefault(citation.label, []).append(place)
     findings = [
         ReferenceFinding(
             "no_entry",
-            f"“{label}”{_lines(draft, lines)} has no entry in the reference list. Add the entry, "
+            f"“{label}”{_at(places)} has no entry in the reference list. Add the entry, "
             "or correct the citation.",
-            line=lines[0],
+            place=places[0],
         )
-        for label, lines in missing.items()
+        for label, places in missing.items()
     ]
     findings += [
-        ReferenceFinding(
-            "several_entries", f"“{label}”{_lines(draft, lines)}: {why}", line=lines[0]
-        )
-        for label, (why, lines) in several.items()
+        ReferenceFinding("several_entries", f"“{label}”{_at(places)}: {why}", place=places[0])
+        for label, (why, places) in several.items()
     ]
     return cited, findings
 
 
-def _citations(draft: Draft) -> Iterator[tuple[int, Citation]]:
+def _citations(draft: Draft) -> Iterator[tuple[DraftSentence, Citation]]:
     for sentence in draft.all_sentences:
         if not sentence.is_listed:
             for citation in dict.fromkeys((*sentence.citations, *sentence.noted)):
-                yield sentence.line, citation
+                yield sentence, citation
 
 
-def _lines(draft: Draft, lines: Sequence[int]) -> str:
-    known = sorted({line for line in lines if line})
-    plural = "" if len(known) == 1 else "s"
-    named = ", ".join(map(str, known))
-    return f" ({unit_of(draft.name)}{plural} {named})" if known else ""
+def _at(places: Sequence[str]) -> str:
+    return f" ({', '.join(dict.fromkeys(places))})"
 
 
 def _checked(
@@ -278,7 +273,7 @@ def _checked(
     number: int,
     library: Library,
     known: Mapping[tuple[str, str], Known],
-    lines: tuple[int, ...],
+    places: tuple[str, ...],
 ) -> CheckedEntry:
     entry, pairing = references.entries[number], references.pairing(number)
     document = known.get(pairing.document) if pairing.document else None
@@ -289,7 +284,7 @@ def _checked(
     )
     is_settled = library.settled(entry) != "open"
     title = document.title if document is not None else ""
-    return CheckedEntry(row, entry, pairing, title, lines, is_settled, candidates)
+    return CheckedEntry(row, entry, pairing, title, places, is_settled, candidates)
 
 
 # What is wrong with one entry.
@@ -325,7 +320,7 @@ def _faults(
     entry, pairing = one.entry, one.pairing
 
     def finding(code: FindingCode, text: str) -> ReferenceFinding:
-        return ReferenceFinding(code, text, one.row, entry.line)
+        return ReferenceFinding(code, text, one.row)
 
     if one.is_open:
         yield finding("unsure" if pairing.state == "unsure" else "unpaired", _say_open(one))
@@ -484,13 +479,11 @@ def _doubles(entries: Sequence[CheckedEntry]) -> Iterator[ReferenceFinding]:
                     "same_work",
                     f"{before.name} and {one.name} look like one work ({why}). Keep one entry.",
                     one.row,
-                    one.entry.line,
                 )
             elif one.entry.label and one.entry.label == before.entry.label:
                 yield ReferenceFinding(
                     "repeated_key", f"Two entries of the list have the number or key "
-                    f"`{one.entry.label}`. Give one of them another.", one.row, one.entry.line,
-                )  # fmt: skip
+                    f"`{one.entry.label}`. Give one of them another.", one.row)  # fmt: skip
 
 
 def _pages(
@@ -498,7 +491,7 @@ def _pages(
 ) -> Iterator[ReferenceFinding]:
     """Yield pages that a citation names and neither the entry nor the document has."""
     of_number = dict(zip(numbers, entries, strict=True))
-    for line, citation in _citations(draft):
+    for sentence, citation in _citations(draft):
         if len(citation.entries) != 1 or citation.hint is None or not citation.hint.pages:
             continue
         one = of_number[citation.entries[0]]
@@ -518,7 +511,7 @@ def _pages(
                 "pages",
                 f"“{citation.label}” cites {citation.hint.text}; {' and '.join(sides)}.",
                 one.row,
-                line,
+                place_in(draft.name, sentence.line, sentence.file),
             )
 
 
@@ -748,7 +741,10 @@ def _grouped(check: ReferenceCheck, findings: Sequence[ReferenceFinding]) -> Ite
         yield f"  {finding.text}"
     for row, some in of_entry.items():
         checked = check.entries[row - 1]
-        where = f", {unit_of(check.draft)} {checked.entry.line}" if checked.entry.line else ""
+        entry = checked.entry
+        where = (
+            f", {place_in(entry.file or check.draft, entry.line, entry.file)}" if entry.line else ""
+        )
         yield f"  {checked.name}{where}  {_shown(checked.entry)}"
         for finding in some:
             yield f"      {finding.text}"
@@ -786,7 +782,7 @@ def references_to_json(check: ReferenceCheck) -> dict[str, Any]:
                 "text": one.entry.text, "state": one.pairing.state, "is_settled": one.is_settled,
                 "document": ":".join(one.pairing.document) if one.pairing.document else None,
                 "title": one.title, "certainty": round(one.pairing.certainty, 3),
-                "reason": one.pairing.reason, "cited_on_lines": list(one.lines),
+                "reason": one.pairing.reason, "cited_at": list(one.places),
                 "candidates": [
                     {"document": uid, "title": title, "reason": why}
                     for uid, title, why in one.candidates
@@ -796,7 +792,7 @@ def references_to_json(check: ReferenceCheck) -> dict[str, Any]:
         ],
         "findings": [
             {"code": one.code, "is_urgent": one.is_urgent, "row": one.row or None,
-             "line": one.line or None, "text": one.text}
+             "place": one.place, "text": one.text}
             for one in check.findings
         ],
     }  # fmt: skip

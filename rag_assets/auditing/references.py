@@ -679,6 +679,8 @@ def fold(text: str) -> str:
 
 def is_same_work(entry: Entry, other: Entry) -> bool:
     """Say whether two entries are of one work: the same DOI, or the same title and authors."""
+    if entry.text == other.text:
+        return True
     if entry.doi and other.doi:
         return entry.doi == other.doi
     title = fold(entry.title or entry.text)

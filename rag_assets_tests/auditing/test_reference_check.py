@@ -188,6 +188,8 @@ def test_keys_that_a_bib_file_has_twice_are_told_and_uncited_ones_are_not(
     # The same file imported into the workspace is no second entry.
     workspace.bibliographies.mkdir()
     shutil.copy(workspace.drafts / "keys.bib", workspace.bibliographies)
+    older = "@book{moss, title={Another book of the same key}, author={Else}, year=1990}\n"
+    (workspace.bibliographies / "older.bib").write_text(older, encoding="utf-8")
     assert [one.name for one in check(workspace, name="keys.md").entries] == ["moss"]
 
 
