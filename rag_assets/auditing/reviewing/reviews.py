@@ -126,14 +126,14 @@ def replace_sentence(
         )
     with hold_lock(workspace.locks / "drafts.lock", "a draft", notify):
         data = path.read_bytes()
-        if hash_bytes(data) != edit.digest:
+        if hash_bytes(draft_bytes(path)) != edit.digest:
             raise ChangedMeanwhileError(
                 f"{path.name} was edited since this page was loaded. Nothing was written: look at "
                 "the sentence as it is now, and edit it again."
             )
         new = _replaced(path, data, edit, after)
         _write_revision(workspace, path, (data, new), "sentence", edit.before, after, by, at)
-    return hash_bytes(new)
+        return hash_bytes(draft_bytes(path))
 
 
 def _replaced(path: Path, data: bytes, edit: SentenceEdit, after: str) -> bytes:
