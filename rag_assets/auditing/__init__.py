@@ -27,6 +27,11 @@ from rag_assets.auditing.record import (
     audit_to_json,
     urgency,
 )
+from rag_assets.auditing.reference_check import (
+    ReferenceCheck,
+    check_references,
+    settle_reference,
+)
 from rag_assets.auditing.report import render_markdown
 from rag_assets.auditing.staleness import (
     OutdatedDraft,
@@ -57,9 +62,12 @@ PUBLIC_MODULES = (
     "deciding",
     "draft",
     "judgements",
+    "library",
+    "online",
     "pages",
     "receiving",
     "record",
+    "reference_check",
     "references",
     "report",
     "reviewing",

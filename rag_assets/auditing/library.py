@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Literal, NamedTuple, Protocol
 
 from rag_assets.auditing.citation_forms import Citation
-from rag_assets.auditing.references import Entry, Known, Pairing, pair
+from rag_assets.auditing.references import Entry, Known, Pairing, is_same_work, pair
 from rag_assets.law import (
     ARTICLE_AND_CLAUSE,
     Clause,
@@ -603,7 +603,13 @@ class References:
         self._by_label: dict[str, list[int]] = {}
         for number, entry in enumerate(self.entries):
             if entry.label and not entry.label.isdigit():
-                self._by_label.setdefault(entry.label, []).append(number)
+                held = self._by_label.setdefault(entry.label, [])
+                # The file beside the draft counts before one that was imported into the workspace.
+                is_beaten = bool(held) and held[0] < len(entries) <= number
+                if not is_beaten and not any(
+                    is_same_work(entry, self.entries[each]) for each in held
+                ):
+                    held.append(number)
 
     def pairing(self, number: int) -> Pairing:
         """Return which document an entry means; what a person has settled comes first."""

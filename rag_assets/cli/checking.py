@@ -17,10 +17,12 @@ from rag_assets.cli.options import (
     as_of_option,
     draft_namespace_option,
     json_option,
+    now,
     open_workspace,
     print_json,
     read_models_ahead,
     warn_of_changes,
+    who,
     write_output,
 )
 from rag_assets.cli.progress import shown_progress
@@ -212,6 +214,86 @@ def _audit(
         click.echo(summarise(found))
     click.echo(f"saved: {markdown}\npage:  {markdown.with_suffix('.html')}", err=True)
     return found
+
+
+@click.command(
+    help="Check the reference list of DRAFT: which document of the library each entry means, with "
+    "reason and certainty; what is cited and not listed, listed and not cited, listed twice, "
+    "retracted, or differs from the document in year, title, authors, DOI or pages. Tables of "
+    "Retraction Watch in retractions/ are read. Nothing leaves this machine without --online. Exit "
+    "code 3 where something must be fixed.",
+)
+@_draft_argument
+@click.option(
+    "--settle", "settled", multiple=True, metavar="ENTRY=UID",
+    help="Say which document an entry means, for good and for every draft. ENTRY is its number or "
+    "key, or the row that the report prints; UID `none`: not in the library, `open`: take it back. "
+    "May be repeated.",
+)  # fmt: skip
+@click.option(
+    "--online", "is_online", is_flag=True,
+    help="Also look the entries up at Crossref and OpenAlex: does the work exist, with this title "
+    "and year, and was it retracted? What leaves this machine is printed first.",
+)  # fmt: skip
+@click.option(
+    "--mailto", default="", metavar="EMAIL", help="Sent to both; they answer faster then."
+)
+@click.option(
+    "--crossref", metavar="URL", help="Ask this address; default: https://api.crossref.org."
+)
+@click.option(
+    "--openalex", metavar="URL", help="Ask this address; default: https://api.openalex.org."
+)
+@draft_namespace_option
+@json_option
+def references(
+    draft: Path,
+    settled: tuple[str, ...],
+    is_online: bool,
+    mailto: str,
+    crossref: str | None,
+    openalex: str | None,
+    names: tuple[str, ...],
+    as_json: bool,
+) -> None:
+    """Settle what is given, then check and print."""
+    from rag_assets.auditing.reference_check import (
+        check_references,
+        references_to_json,
+        render_references,
+        settle_reference,
+    )
+
+    workspace = open_workspace()
+    for one in settled:
+        entry, mark, meant = one.rpartition("=")
+        if not (mark and entry.strip() and meant.strip()):
+            raise click.BadParameter(f"write ENTRY=UID, got '{one}'.", param_hint="--settle")
+        settle_reference(
+            workspace, draft, entry, meant.strip(), names, by=who(None), at=now(),
+            notify=lambda sentence: click.echo(sentence, err=True),
+        )  # fmt: skip
+    found = check_references(workspace, draft, names)
+    if is_online:
+        from rag_assets.auditing.online import (
+            CROSSREF,
+            OPENALEX,
+            Services,
+            describe_requests,
+            look_up_online,
+        )
+
+        services = Services(crossref or CROSSREF, openalex or OPENALEX, mailto)
+        click.echo(describe_requests(found, services), err=True)
+        with shown_progress() as progress:
+            found = look_up_online(found, services, on_progress=progress)
+    for warning in found.warnings:
+        click.echo(f"warning: {warning}", err=True)
+    if as_json:
+        print_json(references_to_json(found))
+    else:
+        click.echo(render_references(found))
+    click.get_current_context().exit(REFUSED if found.must_fix else DONE)
 
 
 @click.command(

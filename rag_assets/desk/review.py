@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from rag_assets.auditing import CitedDocument
     from rag_assets.auditing.record import Decision
+    from rag_assets.auditing.reference_check import ReferenceCheck
     from rag_assets.auditing.reviewing import (
         Choice,
         CitedSource,
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
 KEPT = ("show", "view")
 """What stands in the address of a page and is handed on by its links and forms."""
+_NO_DOCUMENT = frozenset({"no_entry", "unsure_entry", "not_in_library"})
 _TONES = {"OK": "good", "WEAK": "weak", "MISSING": "bad", "ERROR": "bad"}
 _WORST_FIRST = ("bad", "weak", "good")
 
@@ -207,6 +209,18 @@ class ReviewView:
 
         return cited_sources(self.review.audit)
 
+    @cached_property
+    def references(self) -> "ReferenceCheck":
+        """The reference list, each entry with the document that it means."""
+        from rag_assets.auditing.reference_check import check_references
+
+        return check_references(self._desk.library, self._desk.reviews.path(self.name))
+
+    @property
+    def without_document(self) -> int:
+        """How many citations mean no document, as far as the reference list goes."""
+        return sum(one.machine.reason_code in _NO_DOCUMENT for one in self.review.items)
+
     def sentence_of(self, item: "Item") -> int:
         """Return the number of the sentence of an item, from 0."""
         starts = sorted({one.row.sentence_start for one in self.review.items})
@@ -275,9 +289,13 @@ def act(request: Request, desk: DeskOf, name: str, form: FormOf) -> Response:
         return _edit(desk, name, form)
     if action == "sources":
         return _sources(desk, name, form)
+    if action == "settle":
+        return _settle(desk, name, form)
     if action in ("check", "keep"):
         return _work(desk, name, action)
-    raise UsageError(f"'task' must be judge, edit, check, sources or keep, got {action[:20]!r}.")
+    raise UsageError(
+        f"'task' must be judge, edit, settle, check, sources or keep, got {action[:20]!r}."
+    )
 
 
 def _judge(request: Request, desk: Desk, name: str, form: "FormData") -> Response:
@@ -319,6 +337,18 @@ def _edit(desk: Desk, name: str, form: "FormData") -> Response:
     )
     _, item = desk.reviews.edit(desk.library, name, edit, by=desk.person, at=desk.now())
     return _back(name, form, item=item.key if item else "", said="edited")
+
+
+def _settle(desk: Desk, name: str, form: "FormData") -> Response:
+    from rag_assets.auditing.reference_check import settle_reference
+
+    settle_reference(
+        desk.library, desk.reviews.path(name), text_of(form, "entry"), text_of(form, "document"),
+        by=desk.person, at=desk.now().astimezone().isoformat(timespec="seconds"),
+    )  # fmt: skip
+    # What the entry means now is judged; other citations keep their verdicts.
+    desk.reviews.check(desk.library, name, as_of=desk.today())
+    return _back(name, form, panel="references", said="settled")
 
 
 def _as_in_file(desk: Desk, name: str, form: "FormData") -> str:

@@ -87,6 +87,14 @@ OWNERS = {
         "parsing/worker.py:_read_bytes",
         "running/examining.py",
     },
+    "a person's bibliographies and tables of retractions": {
+        "auditing/published.py:bibliography",
+        "auditing/reference_check.py:_read_table",
+        "auditing/reference_check.py:read_retractions",
+        "auditing/references.py:read_bibliography",
+        "auditing/references.py:repeated_keys",
+        "knowledge/importing.py",
+    },
     "a person's drafts": {
         "auditing/draft.py",
         "auditing/latex.py",
@@ -99,8 +107,6 @@ OWNERS = {
         "auditing/reviewing/reviews.py:add_passage",
         "auditing/reviewing/reviews.py:replace_sentence",
         "auditing/reviewing/reviews.py:_stamp",
-        "auditing/published.py:bibliography",
-        "auditing/references.py:read_bibliography",
         "defs/sensors/workspace.py",
         "tracing/chain.py",
     },
