@@ -659,6 +659,7 @@ _SURE, _LIKELY = 0.75, 0.45
 _TITLE_ALONE = 0.75
 # Words of a title, to say that another one has most of them.
 _FEWEST_STEMS, _MOST_WORDS = 4, 0.8
+_FEWEST_SHARED = 1 / 3
 # Characters of a document within which its own authors and year stand.
 FIRST_PAGE = 1800
 _MARGIN = 0.12
@@ -711,7 +712,8 @@ def pair(entry: Entry, library: Sequence[Known]) -> Pairing:
 
     By DOI, then title, then authors and year; what contradicts counts against it.
     """
-    scored = sorted(((*weigh(entry, known), known) for known in library), key=lambda each: -each[0])
+    near_by = [known for known in library if _may_be(entry, known)]
+    scored = sorted(((*weigh(entry, known), known) for known in near_by), key=lambda each: -each[0])
     near = [each for each in scored if each[0] > 0.2][:_MOST_CANDIDATES]
     candidates = tuple(((k.namespace, k.doc_uid), why) for _, why, k in near)
     if not near or near[0][0] < _LIKELY:
@@ -723,6 +725,24 @@ def pair(entry: Entry, library: Sequence[Known]) -> Pairing:
     if score < _SURE or rivals:
         return Pairing("unsure", None, score, why, candidates)
     return Pairing("paired", (best.namespace, best.doc_uid), score, why, candidates)
+
+
+def _may_be(entry: Entry, known: Known) -> bool:
+    """Say whether a document has the entry's DOI, a third of its title's words, or an author of it;
+    the others, nearly all of a large library, need not be weighed.
+    """
+    if entry.doi and entry.doi == known.doi.lower():
+        return True
+    words = _words_of(known)
+    wanted = _stems(entry.title or entry.text)
+    if len(wanted & words) >= len(wanted) * _FEWEST_SHARED:
+        return True
+    return any(_stems(name) & words or HAN.search(name) for name in entry.authors[:3])
+
+
+@lru_cache(maxsize=65536)
+def _words_of(known: Known) -> frozenset[str]:
+    return frozenset(_stems("\n".join([known.title, *known.files, *known.authors, known.head])))
 
 
 def weigh(entry: Entry, known: Known) -> tuple[float, str]:
