@@ -456,7 +456,7 @@ def _patterns() -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
     """Return what finds a symbol behind a number, a name, and a Chinese name before others."""
     symbols, names = (sorted(each, key=lambda name: (-len(name), name)) for each in _units())
     han = "|".join(re.escape(name) for name in names if not name.isascii())
-    # A unit by another: mg/kg, mmol l-1, m s⁻¹, m s^-1. The second part names the kind, and must be equal.
+    # A unit by another: mg/kg, mmol l-1, m s⁻¹. The second part names the kind, and must be equal.
     inverse = r"(?:\^?\{?[-−]1\}?|⁻¹)"
     by_another = (
         r"(?:(?P<per>\s?/\s?|\sper\s|每|\san?\s(?=(?:hour|day|week|month|year)\b)"
