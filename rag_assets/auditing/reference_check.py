@@ -238,7 +238,7 @@ def _read_citations(
                 several.setdefault(citation.label, (meant.reason, []))[1].append(place)
         elif not numbers and citation.form not in {"statute", "words"}:
             found = resolve_citation(citation, library, draft.namespaces, references)
-            if isinstance(found, FaultyCitation) and found.code == "unknown_uid":
+            if isinstance(found, FaultyCitation) and found.code in {"unknown_uid", "no_entry"}:
                 missing.setdefault(citation.label, []).append(place)
     findings = [
         ReferenceFinding(
