@@ -88,6 +88,10 @@ def reports_schema() -> "pa.Schema":
         "title",
         "language",
         "doi",
+        "journal",
+        "volume",
+        "issue",
+        "page_range",
         "abstract",
     )
     counts = (

@@ -130,6 +130,7 @@ _DAMAGED = (
 )
 _REPORT_KEY = b"rag_assets.parse_report"
 _REPORT_DIGEST_KEY = b"rag_assets.parse_report_sha256"
+_LATER = frozenset({"journal", "volume", "issue", "page_range"})
 _TUPLES = frozenset({"authors", "abstract", "removed_templates", "warnings"})
 # Of a row, in code points and items.
 _TEXT_OF_ROW, _ITEMS_OF_ROW = 1_000_000, 50_000
@@ -157,9 +158,18 @@ NESTED_FIELDS = {
 
 
 def parsed_digest(document: ParsedDocument) -> str:
-    """Return the SHA-256 over the content of a document: all its fields, attachments by hash."""
+    """Return the SHA-256 over the content of a document: all its fields, attachments by hash.
+
+    Fields that came later count where they hold something: parses from before stay valid.
+    """
     # Slice by slice: the JSON of a long document at once would be larger than the document.
-    return hash_fields(*((name, hash_long(value)) for name, value in plain_fields(document)))
+    return hash_fields(
+        *(
+            (name, hash_long(value))
+            for name, value in plain_fields(document)
+            if value or name not in _LATER
+        )
+    )
 
 
 def write_parsed(path: Path, document: ParsedDocument, report: ParseReport) -> None:

@@ -16,7 +16,6 @@ from hypothesis import strategies as st
 from rag_assets.cli.main import build_cli
 from rag_assets.evidence import Question, ask
 from rag_assets.evidence.bibliography import (
-    PersonName,
     Reference,
     export_used_sources,
     make_reference,
@@ -25,11 +24,10 @@ from rag_assets.evidence.bibliography import (
     render_csl,
     render_markdown,
     render_ris,
-    split_name,
-    split_names,
     with_distinct_keys,
 )
 from rag_assets.model import UsageError
+from rag_assets.publishing import PersonName, split_name, split_names
 from rag_assets.workspace import Workspace, set_metadata
 from rag_assets_tests.libraries import build
 from rag_assets_tests.model.markdown_reader import READER, kinds

@@ -19,7 +19,7 @@ from rag_assets.parsing.pdf.figures import place_attachments
 from rag_assets.parsing.pdf.front import (
     Abstract,
     find_abstract,
-    first_page_lines,
+    first_page_blocks,
     mark_front_matter,
 )
 from rag_assets.parsing.pdf.headings import Bookmark, mark_headings, read_bookmarks
@@ -45,7 +45,7 @@ from rag_assets.parsing.pdf.paragraphs import (
 from rag_assets.parsing.pdf.references import split_references
 from rag_assets.parsing.registry import ParseHints, ask_for_seconds
 
-PARSER_VERSION = "7"
+PARSER_VERSION = "8"
 
 _MEDIA_TYPE = "application/pdf"
 _METADATA_KEYS = ("author", "subject", "keywords", "creator", "producer", "creationDate", "modDate")
@@ -111,7 +111,7 @@ def _build(pages: list[Page], source: _Source, settings: ParseSettings) -> Parse
             "no_text_layer",
             f"None of the {len(pages)} pages holds text, only pictures: {_OCR_ADVICE}.",
         )
-    first_page = first_page_lines(pages)
+    first_page = first_page_blocks(pages)
     removed = _remove_templates(pages, source.has_pictures, settings)
     for page in pages:
         order_page(page)
@@ -138,6 +138,10 @@ def _build(pages: list[Page], source: _Source, settings: ParseSettings) -> Parse
         authors=front.authors,
         year=front.year,
         doi=front.doi,
+        journal=front.imprint.journal or None,
+        volume=front.imprint.volume or None,
+        issue=front.imprint.issue or None,
+        page_range=front.imprint.pages or None,
         abstract=_span_of(abstract, flow),
         language=guess_language(flow.text),
         metadata={
