@@ -183,7 +183,9 @@ def missing_keys(facts: Sequence[DocumentFacts], journal: Journal) -> dict[str, 
         (uid, short_key(document_authors(f), document_year(f), printed_title(f), uid))
         for uid, f in sorted(lacking.items(), key=lambda one: order[one[0]])
     ]
-    return distinct_keys(wanted, [*kept.values(), *stated.values()], order)
+    # A key that a document had once means no other one: a draft may still cite it.
+    given = [one.key for one in journal.citation_keys]
+    return distinct_keys(wanted, [*given, *stated.values()], order)
 
 
 def is_citable(living: LivingContent, fields: Mapping[str, Any]) -> bool:

@@ -135,9 +135,9 @@ def _candidates(
     blocks: Sequence[Sequence[Line]], height: float, metadata: Mapping[str, Any]
 ) -> Iterator[str]:
     upright = [line for block in blocks for line in block if line.upright]
-    if upright:
-        last = max(upright, key=lambda line: line.box[3]).text
-        yield from () if _NOTE.match(last) else (last,)
+    last = max(upright, key=lambda line: line.box[3], default=None)
+    if last is not None and _is_outer(last, height) and not _NOTE.match(last.text):
+        yield last.text
     for block in blocks:
         text = " ".join(line.text for line in block if not line.text.isdigit())
         if _CITE.match(text) and len(block) <= _MOST_CITE_LINES:
