@@ -336,8 +336,9 @@ def _judged_verdict(
     pages: list[int | None] = [*sorted(box.page for box in judged.boxes)]
     pages = pages or [passage.page_start, passage.page_end]
     locator = locate(
-        pages[0], pages[-1], start, end, passage.section_path, has_boxes=bool(judged.boxes)
-    )
+        pages[0], pages[-1], start, end, passage.section_path, has_boxes=bool(judged.boxes),
+        labels=subject.document.page_labels,
+    )  # fmt: skip
     if locator is None:
         return _bare(
             case, scorer, subject, "ERROR", "no_locator",
@@ -388,6 +389,7 @@ def _shown(document: CitedDocument, judged: Judged) -> Iterator[ShownPassage]:
             None if begin is None else begin + start,
             None if begin is None else begin + end,
             passage.section_path,
+            labels=document.page_labels,
         )
         chunks = dict.fromkeys(document.passages[part[0]].chunk_id for part in window.parts)
         yield ShownPassage(window.text, found.text if found else None, tuple(chunks))
@@ -415,10 +417,11 @@ def _with_place(
     passage = document.passages[judged.passage]
     first = passage.page_start or 0
     pages = sorted({box.page for box in judged.boxes}) or [first, passage.page_end or first]
-    if hint.names_page(pages[0], pages[-1]):
+    if hint.names_page(pages[0], pages[-1], document.page_labels):
         # On the page that is named, another sentence than that which was found first.
         return judged.status, judged.reason_code, judged.reason
-    found = f"p. {pages[0]}" if pages[0] == pages[-1] else f"pp. {pages[0]}–{pages[-1]}"
+    place = locate(pages[0], pages[-1], None, None, (), labels=document.page_labels)
+    found = place.text if place is not None else ""
     if judged.status == "WEAK":
         reason = _NEAREST_ELSEWHERE.format(found=found, named=hint.text) + judged.reason
         return "WEAK", judged.reason_code, reason

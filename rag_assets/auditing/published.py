@@ -212,6 +212,7 @@ class PublishedLibrary:
                 *disabled_passages(self._readers[ref.namespace], ref.doc_uid, rows),
             ),
             facts["content_hash"],
+            tuple(facts["page_labels"] or ()),
         )
 
     def find_boxes(
@@ -274,7 +275,8 @@ class _Shelf:
 
     def __init__(self, reader: Reader, namespace: Namespace) -> None:
         self._namespace = namespace
-        columns = ["doc_uid", "title", "citable", "citation_key", "content_hash", "content_ref"]
+        columns = ["doc_uid", "title", "citable", "citation_key", "content_hash", "content_ref",
+                   "page_labels"]  # fmt: skip
         rows = reader.documents().select(columns).to_pylist()
         self.facts: dict[str, dict[str, Any]] = {row["doc_uid"]: row for row in rows}
         barred = look_since_publication(namespace).not_citable

@@ -41,7 +41,9 @@ _STATUTE_TITLE = re.compile(
     r"^中华人民共和国\S*(?:法|法典|条例|细则|办法|规定)(?:\s*[（(].*)?$|(?:法典|宪法|条例|实施细则|管理办法)"
     r"(?:\s*[（(].*)?$|\bAct(?:\s+of)?,?\s+\d{4}$|^(?:Regulation|Directive)\s+\((?:EU|EC|EEC)\)"
 )
-_PLACE = re.compile(r"\bpp?\. (?P<page>\d+)|\bcharacters (?P<character>\d+)")
+_PLACE = re.compile(
+    r"\(sheets? (?P<sheet>\d+)|\bpp?\. (?P<page>\d+)(?!.*\(sheet)|\bcharacters (?P<character>\d+)"
+)
 # What a source has under the name of its column.
 _PLAIN = ("title", "publisher", "url", "doi", "language")
 # Likewise; a pack knows none of them.
@@ -149,7 +151,7 @@ def _place(locator: str) -> tuple[int, int]:
     match = _PLACE.search(locator)
     if match is None:
         return 1, 0
-    return 0, int(match["page"] or match["character"])
+    return 0, int(match["sheet"] or match["page"] or match["character"])
 
 
 def _kind(doi: str, journal: str, url: str, title: str, where: Sequence[str]) -> Kind:

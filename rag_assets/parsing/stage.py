@@ -59,7 +59,7 @@ if TYPE_CHECKING:
 
 # The stage `parse_reports`: every living content has a report, and a parse where that worked.
 
-_LISTS = ("authors", "removed_templates", "warnings", "blobs")
+_LISTS = ("authors", "page_labels", "removed_templates", "warnings", "blobs")
 # What a person wants to know of a parse, in the tables of the UI and as plots over partitions.
 _SHOWN = (
     "pages", "characters", "headings", "tables", "figures", "references", "textless_pages",

@@ -310,6 +310,7 @@ def _describe(
         volume=document.volume,
         issue=document.issue,
         page_range=document.page_range,
+        page_labels=document.page_labels,
         abstract=document.abstract_text,
         pages=len(document.pages),
         characters=len(document.text),

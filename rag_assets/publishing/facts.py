@@ -344,6 +344,7 @@ def document_row(
             sort_keys=True,
         ),
         "pages": report["pages"],
+        "page_labels": list(report.get("page_labels") or []),
         "chunks": chunks,
         "same_text_as": same_text_as,
         "created_at": facts.created_at,

@@ -139,6 +139,11 @@ DOCUMENTS = _schema(
             "with the origin of each fact",
         ),
         _count("pages", "pages; 0 for formats without"),
+        _field(
+            "page_labels",
+            _STRINGS,
+            "the number that each page bears in print; empty where they are those of the sheets",
+        ),
         _count("chunks", "chunks in the search table"),
         _field("same_text_as", _STRINGS, "uids of documents with the same normalised text"),
         *_TIMES,

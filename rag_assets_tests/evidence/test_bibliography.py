@@ -317,6 +317,10 @@ def test_statute_is_exported_as_one_and_wants_no_author() -> None:
 def test_places_of_a_source_are_sorted() -> None:
     pages = make_reference(row(), ("p. 12", "Methods, p. 3", "pp. 3–4", "p. 1"))
     assert pages.where == ("p. 1", "Methods, p. 3", "pp. 3–4", "p. 12")
+    printed = make_reference(
+        row(), ("p. 2 (sheet 30)", "p. xii (sheet 9)", "pp. 9–10 (sheets 37–38)")
+    )
+    assert printed.where == ("p. xii (sheet 9)", "p. 2 (sheet 30)", "pp. 9–10 (sheets 37–38)")
     places = make_reference(row(), ("B, characters 120–130", "A, characters 20–30"))
     assert places.where == ("A, characters 20–30", "B, characters 120–130")
 

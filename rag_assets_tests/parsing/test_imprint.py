@@ -45,6 +45,7 @@ def found(*texts: str, y: float = 30.0, sheets: int = 7, title: str = "") -> Imp
          Imprint("Journal of the ACM", "44", "4", "585-591", 1997)),
         ("Proceedings of NAACL-HLT 2013, pages 211–217,",
          Imprint("Proceedings of NAACL-HLT 2013", pages="211-217")),
+        ("样例学报 第1卷（2022）第5号", Imprint("样例学报", "1", "5", "", 2022)),
         ("中文信息学报 第34卷 第3期", Imprint("中文信息学报", "34", "3")),
         ("第 34 卷 第 3 期 中文信息学报 Vol. 34, No. 3 2020 年 3 月",
          Imprint("中文信息学报", "34", "3", "", 2020)),

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
+from rag_assets.model import HAN_RANGES
 from rag_assets.parsing.pdf.lines import Line
 
 _YEAR = r"(?<!\d)(?P<year>19[5-9]\d|20[0-4]\d)(?!\d)"
@@ -18,7 +19,7 @@ _PAGES = (
 )
 _ONE_PAGE = rf"(?:{_PAGES[:-1]}|\d{{1,5}}\b))"
 _MONTH = r"(?:\d{1,2}\s+)?(?:[A-Z][A-Za-z]{2,8}\.?(?:\s?[-–/]\s?[A-Z][a-z]{2,8})?\s+)?"
-_HAN = "[\u4e00-\u9fff]"
+_HAN = f"[{HAN_RANGES}]"
 _JOURNAL = r"(?P<journal>[^\d;|]{3,120}?)"
 # What a journal prints of a paper in a head, a foot or below "How to cite", each with an example.
 _FORMS = tuple(
@@ -52,7 +53,7 @@ _FORMS = tuple(
         # 中文信息学报 第34卷 第3期 · 第 30 卷 第 5 期 中文信息学报 Vol. 30, No. 5 2016 年 9 月
         (
             rf"(?P<journal>{_HAN}{{2,20}})?\s*(?:{_YEAR}\s*年[,，\s]*)?第\s*{_VOLUME}\s*卷[,，\s]*"
-            rf"(?:第\s*{_ISSUE}\s*期)?(?:\s+(?P<behind>{_HAN}{{2,20}}))?"
+            rf"(?:\((?P<between>(?:19|20)\d\d)\)\s*)?(?:第\s*{_ISSUE}\s*[期号])?(?:\s+(?P<behind>{_HAN}{{2,20}}))?"
             r"(?:[^年]{0,40}?(?<!\d)(?P<later>(?:19|20)\d\d)\s*年)?"
         ),
         # 软件学报 2020年第3期
@@ -165,7 +166,7 @@ def _read(text: str, ends: Collection[str]) -> Imprint | None:
             continue
         found = {name: value for name, value in match.groupdict().items() if value}
         journal = _journal(found.get("journal") or found.get("behind", ""), ends)
-        year = found.get("year") or found.get("later")
+        year = found.get("year") or found.get("between") or found.get("later")
         if not journal and not re.search(_HAN, text):
             continue
         return Imprint(
