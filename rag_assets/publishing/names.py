@@ -39,6 +39,8 @@ _ORGANISATION = re.compile(
 )
 # Vancouver style: the family name, then initials without full stops.
 _INITIALS = re.compile(r"[^\W\d_a-zà-öø-ÿ]{1,4}(?:-[^\W\d_a-zà-öø-ÿ])?")
+_DOTTED_INITIALS = re.compile(r"(?:[^\W\d_]\.-?)+")
+_PATRONYMIC = re.compile("(?:[оеё]вич|ьич|[оеё]вна|ична|инична)$")
 _SUFFIX = re.compile(r"(?:Jr|Sr)\.?|I{2,3}|IV")
 _DEGREE = re.compile(r"(?:Ph\.?D|M\.?D|M\.?Sc|B\.?Sc|Dr|Prof)\.?")
 
@@ -132,6 +134,11 @@ def split_name(printed: str) -> PersonName:
     if _is_vancouver(words):
         initials = ". ".join(words[-1].replace("-", ""))
         return PersonName(family=" ".join(words[:-1]), given=f"{initials}.")
+    if (len(words) > 2 and _PATRONYMIC.search(words[-1])) or (
+        _DOTTED_INITIALS.fullmatch(words[-1]) and not _DOTTED_INITIALS.fullmatch(words[0])
+    ):
+        # Минаев Борис Юрьевич, Буздалов М.В.
+        return PersonName(family=words[0], given=" ".join(words[1:]))
     has_suffix = len(words) > 2 and _SUFFIX.fullmatch(words[-1])
     return _split_western(" ".join(words[:-1]), words[-1]) if has_suffix else _split_western(name)
 

@@ -56,6 +56,8 @@ def authors_of(*texts: str) -> tuple[str, ...]:
         (("Jin-Ho Kim, MD, PhD,", "Hong-Gyun Wu, MD, PhD"), ("Jin-Ho Kim", "Hong-Gyun Wu")),
         (("Ann Writer, Robert West",), ("Ann Writer", "Robert West")),
         (("Ann Writer", "Hong Kong", "West Virginia"), ("Ann Writer",)),
+        (("Goleţ I, Gruia AT, Horhat FG",), ("Goleţ I", "Gruia AT", "Horhat FG")),
+        (("Ann Writer", "At Home"), ("Ann Writer",)),
         # A name goes on in the next line, which alone is none.
         (("Ann Writer, Bo Lister and Shagufta", "Perveen"),
          ("Ann Writer", "Bo Lister", "Shagufta Perveen")),

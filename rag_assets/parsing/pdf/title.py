@@ -252,8 +252,9 @@ _NO_NAME_WORDS = re.compile(
     r"article|original|paper|review|editor|editors|science|sciences|engineering|technology|"
     r"research|"
     r"group|computer|medicine|medical|biology|chemistry|physics|mathematics|national|international|"
-    r"thesis|advisor|supervisor|supervised|member|prof|project|team|draft|version|the|of|for|in|on|"
-    r"with|from|to|at|jury|problem|course|data|system|systems|analysis|model|correspondence|"
+    r"thesis|advisor|supervisor|supervised|member|prof|project|team|draft|version|the|of|for|"
+    # Initials are capitals: Gruia AT.
+    r"with|from|(?-i:[Ii]n|[Oo]n|[Tt]o|[Aa]t)|jury|problem|course|data|system|systems|analysis|model|correspondence|"
     r"software|repository|archive|license|submitted|published|summary|table|figure|"
     # Hong, San, Tu, West are names of people too.
     r"san (?:francisco|diego|jos[eé]|antonio|juan|sebasti[aá]n)|new(?=\s)|los(?=\s)|hong kong|"
