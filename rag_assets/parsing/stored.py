@@ -130,7 +130,8 @@ _DAMAGED = (
 )
 _REPORT_KEY = b"rag_assets.parse_report"
 _REPORT_DIGEST_KEY = b"rag_assets.parse_report_sha256"
-_LATER = frozenset({"journal", "volume", "issue", "page_range", "page_labels"})
+# Fields of a document and its report that versions before did not store.
+LATER_FIELDS = frozenset({"journal", "volume", "issue", "page_range", "page_labels"})
 _TUPLES = frozenset({"authors", "page_labels", "abstract", "removed_templates", "warnings"})
 # Of a row, in code points and items.
 _TEXT_OF_ROW, _ITEMS_OF_ROW = 1_000_000, 50_000
@@ -167,7 +168,7 @@ def parsed_digest(document: ParsedDocument) -> str:
         *(
             (name, hash_long(value))
             for name, value in plain_fields(document)
-            if value or name not in _LATER
+            if value or name not in LATER_FIELDS
         )
     )
 

@@ -1,8 +1,12 @@
 """A document keeps its citation key, whatever is added, removed or learned later."""
 
+import pyarrow.parquet as pq
+
+from rag_assets.parsing.stored import LATER_FIELDS
 from rag_assets.workspace import Namespace, Workspace, find_uid, read_journal, set_metadata
+from rag_assets.workspace.stages import PARSES
 from rag_assets_tests.laws.driver import build, put, put_sidecar
-from rag_assets_tests.laws.identities import LEAF, ROOFS, WALLS, published
+from rag_assets_tests.laws.identities import LEAF, ROOFS, WALLS, documents, published
 
 
 def keys(namespace: Namespace) -> dict[str, str]:
@@ -52,3 +56,20 @@ def test_key_of_a_person_comes_first(workspace: Workspace, namespace: Namespace)
     set_metadata(namespace, "lee2021b", "citation_key", "own", "ours")
     build(namespace)
     assert keys(namespace) == {"leaf": "own", "roofs": "lee2021"}
+
+
+def test_library_of_a_version_without_these_fields_is_read_and_built_again(
+    workspace: Workspace, namespace: Namespace
+) -> None:
+    put(workspace, "evidence/roofs.md", ROOFS)
+    build(namespace)
+    paths = [namespace.record(PARSES, key) for key in namespace.partition_keys]
+    held = [path for path in paths if path.is_file()]
+    for path in held:
+        table = pq.read_table(path).drop_columns([*LATER_FIELDS])
+        told = {k: v for k, v in pq.read_metadata(path).metadata.items() if k != b"ARROW:schema"}
+        pq.write_table(table.replace_schema_metadata(told), path)
+    assert [line.citation_key for line in documents(namespace)] == ["roofs"]
+    build(namespace)
+    assert keys(namespace) == {"roofs": "roofs"}
+    assert all(set(pq.read_schema(path).names) >= LATER_FIELDS for path in held)
