@@ -24,6 +24,7 @@ from rag_assets.auditing import (
     CitedDocumentRef,
     CitedSentence,
     Draft,
+    NoReferences,
     Passage,
     VerdictStore,
     verify_citations,
@@ -243,7 +244,7 @@ def _passage(name: str, chunk: Chunk) -> Passage:
     )  # fmt: skip
 
 
-class DraftLibrary:
+class DraftLibrary(NoReferences):
     """Documents in memory, as audits ask a library."""
 
     def __init__(self, documents: Mapping[str, CitedDocument]) -> None:

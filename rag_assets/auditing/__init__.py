@@ -2,7 +2,13 @@
 
 from rag_assets.auditing.citation_forms import Citation
 from rag_assets.auditing.draft import CitedSentence, Draft, parse_draft, read_draft, unit_of
-from rag_assets.auditing.library import CitedDocument, CitedDocumentRef, Library, Passage
+from rag_assets.auditing.library import (
+    CitedDocument,
+    CitedDocumentRef,
+    Library,
+    NoReferences,
+    Passage,
+)
 from rag_assets.auditing.published import open_published
 from rag_assets.auditing.record import (
     VERIFICATION_VERSION,
@@ -42,10 +48,16 @@ from rag_assets.auditing.verification import VerdictStore, verify_citations
 PUBLIC_MODULES = (
     "claims",
     "deciding",
+    "draft",
     "judgements",
     "pages",
+    "receiving",
     "record",
+    "references",
     "report",
     "reviewing",
+    "sarif",
+    "settling",
     "storing",
+    "word_comments",
 )

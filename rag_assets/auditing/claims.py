@@ -410,7 +410,7 @@ def _advise(
 
 def _named(verdict: CitationVerdict) -> str:
     where = f" ({verdict.locator})" if verdict.locator else ""
-    return f"{{#{verdict.cites}}}{where}"
+    return f"{verdict.shown_citation}{where}"
 
 
 def dispute(

@@ -298,6 +298,7 @@ def _bare(
         text_digest=subject.digest if subject else None,
         suggested_query=(suggest_query(case.claim) or None) if is_missing else None,
         nearest_uids=nearest,
+        paired=(target.pairing or None) if target else None,
         is_clause=bool(case.citation.claim),
     )
 

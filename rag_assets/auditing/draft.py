@@ -9,20 +9,31 @@ from pathlib import Path
 from rapidfuzz import fuzz
 
 from rag_assets.auditing.citation_forms import (
-    ANCHOR,
-    PANDOC,
-    STATUTE,
     Citation,
+    WrittenCitation,
     find_anchors,
     find_laws_in_words,
 )
+from rag_assets.auditing.notes import find_note_references
 from rag_assets.auditing.prose import ProseKind
+from rag_assets.auditing.references import (
+    DraftSource,
+    Entry,
+    find_list,
+    fold,
+    read_bibliography,
+)
 from rag_assets.auditing.sentences import SentenceReader, SentenceSplitter
+from rag_assets.auditing.word import read_word
+from rag_assets.auditing.written import (
+    ReferenceIndex,
+    as_entries,
+    find_marked,
+    find_numbers,
+    find_written,
+)
 from rag_assets.law import LawNames, find_references
 from rag_assets.model import (
-    Block,
-    ParsedDocument,
-    ParseFailure,
     UsageError,
     count_of,
     drop_controls,
@@ -30,107 +41,14 @@ from rag_assets.model import (
 )
 from rag_assets.workspace.bounded_yaml import YamlError, parse_yaml
 
-# A draft written in Word: its paragraphs, lists, tables and footnotes as Markdown.
+# Formats that are read as Markdown.
 
 OFFICE_SUFFIXES = (".docx",)
-# A zip package, or what Word makes of one with a password.
-_CONTAINERS = (b"PK\x03\x04", b"PK\x05\x06", b"\xd0\xcf\x11\xe0")
-
-# The mark before a footnote's own text, and the same mark where the text points to it.
-_NOTE_MARK = re.compile(r"\[(\d{1,4})\]\s*")
-_LIST_MARK = re.compile(r"(?:[•◦▪‣·–*+-]|(?P<number>\d{1,4})[.)]|[A-Za-z]{1,4}[.)])\s+")
-# Words that Markdown would take for its own marks at the start of a line.
-_LINE_START = re.compile(r"(?m)^(\s*\d*)([#>+\-=]|(?<=\d)[.)](?=\s)|~~~)")
-_INLINE = re.compile(r"[*`\\]|(?<!\w)_|_(?!\w)")
-_ANCHOR = re.compile(rf"({ANCHOR}|{PANDOC}|{STATUTE})")
-# Neither the words of a picture nor a reviewer's remark is what the writer says.
-_LEFT_OUT = frozenset({"figure", "drawing", "note"})
-_MOST_LEVELS = 6
 
 
 def unit_of(draft_name: str) -> str:
     """Return what a place in a draft is counted in: a Word document has paragraphs, no lines."""
     return "paragraph" if draft_name.lower().endswith(OFFICE_SUFFIXES) else "line"
-
-
-def read_office_text(name: str, data: bytes) -> str:
-    """Return what a Word document says, as Markdown.
-
-    Headings, list items, tables and footnotes are marked as such; citations stay as typed. Lines
-    are those of this text: Word knows none.
-
-    Args:
-        name: of the file, for messages.
-
-    Raises:
-        UsageError: the file is damaged, protected or no Word document.
-    """
-    from rag_assets.parsing import ParseHints, parse_document
-    from rag_assets.workspace import shipped_settings
-
-    # Other bytes would be told to be text and read as a draft that cites nothing.
-    if not data.startswith(_CONTAINERS):
-        raise UsageError(
-            f"{name}: the draft cannot be read (damaged_file). It is no Word document: it begins "
-            "with other bytes than one. Save it in Word again as .docx, or give it the suffix .md "
-            "or .txt if it is text."
-        )
-    try:
-        document = parse_document(data, ParseHints(extension="docx"), shipped_settings().parse)
-    except ParseFailure as failure:
-        raise UsageError(
-            f"{name}: the draft cannot be read ({failure.reason_code}). {failure.message}"
-        ) from failure
-    return "\n\n".join(_paragraphs(document)) + "\n"
-
-
-def _paragraphs(document: ParsedDocument) -> Iterator[str]:
-    notes = {
-        match[1]
-        for block in document.blocks
-        if block.kind == "footnote"
-        and (match := _NOTE_MARK.match(document.text[block.start : block.end]))
-    }
-
-    def point_to_notes(text: str) -> str:
-        return _NOTE_MARK.sub(
-            lambda match: match.group().replace("[", "[^") if match[1] in notes else match.group(),
-            text,
-        )
-
-    for block in document.blocks:
-        text = document.text[block.start : block.end].strip()
-        if text and block.kind not in _LEFT_OUT:
-            yield _written(block, text, point_to_notes(_escape(text)), notes)
-
-
-def _written(block: Block, text: str, escaped: str, notes: set[str]) -> str:
-    """Return one block as Markdown.
-
-    Args:
-        text: as the parser returns it; `escaped` without what Markdown would misread.
-    """
-    if block.kind in {"heading", "title", "unplaced_heading"}:
-        level = min(block.level or 1, _MOST_LEVELS)
-        return f"{'#' * level} {' '.join(escaped.split())}"
-    if block.kind == "code":
-        return f"~~~\n{text}\n~~~"
-    if block.kind == "table":
-        return text
-    if block.kind == "footnote" and (match := _NOTE_MARK.match(text)) and match[1] in notes:
-        return f"[^{match[1]}]: {_escape(text[match.end() :])}"
-    if block.kind == "list" and (match := _LIST_MARK.match(text)):
-        mark = f"{match['number']}." if match["number"] else "-"
-        return f"{mark} {' '.join(_escape(text[match.end() :]).split())}"
-    return _LINE_START.sub(r"\1\\\2", escaped)
-
-
-def _escape(text: str) -> str:
-    """Return `text` with a backslash before what Markdown would read as marks; not in citations."""
-    return "".join(
-        part if number % 2 else _INLINE.sub(lambda match: "\\" + match.group(), part)
-        for number, part in enumerate(_ANCHOR.split(text))
-    )
 
 
 # A draft and its cited sentences, each with its exact place.
@@ -141,12 +59,15 @@ FRONT_MATTER = re.compile(
 )
 _NOT_A_LINE_END = re.compile(r"[^\r\n]")
 _LINE_END = re.compile(r"\r\n?|\n")
-_PARAGRAPH_END = re.compile(r"\n\n+")
 _PLAIN_TEXT_SUFFIXES = frozenset({".txt", ".text"})
 _MAX_LINES_NAMED = 8
 _NO_LAWS = LawNames({})
 # How YAML writes an empty value.
 _NOTHING = ("", "~", "null")
+_BIBLIOGRAPHY = re.compile(r"(?m)^bibliography:(?P<value>.*(?:\n[ \t]*-.*)*)")
+_FILE_NAME = re.compile(r"[^\s,\[\]\"'\-][^\s,\[\]\"']*")
+# Between a printed citation and the anchor that says what it means.
+_LONGEST_GAP = 4
 # One letter more, less or other in a word of ten is 90 to 95 of 100.
 _NEARLY = 85
 
@@ -216,6 +137,9 @@ class Draft:
         warnings: sentences a person can act on.
         all_sentences: every one, headings and rows of tables among them, in order.
         is_markdown: whether `text` was read as Markdown.
+        uncited: a sentence where the draft cites nothing; empty where it does.
+        references: entries of its own reference lists, then those of bibliography files;
+            `Citation.entries` are places in it.
     """
 
     name: str
@@ -228,6 +152,7 @@ class Draft:
     is_markdown: bool = True
     listed: tuple[CitedSentence, ...] = ()
     uncited: str = ""
+    references: tuple[Entry, ...] = ()
 
 
 def default_splitter() -> SentenceSplitter:
@@ -253,21 +178,49 @@ def read_draft(
     if not path.is_file():
         found = "is a folder" if path.is_dir() else "does not exist"
         raise UsageError(f"{path}: the draft {found}. Give the path of a Markdown or text file.")
-    draft = parse_draft(path.name, path.read_bytes(), split)
+    entries = [entry for file in files_of(path)[1:] for entry in read_bibliography(file)]
+    draft = parse_draft(path.name, path.read_bytes(), split, entries)
+    draft = replace(draft, digest=hash_bytes(draft_bytes(path)))
     return replace(draft, namespaces=tuple(dict.fromkeys(namespaces))) if namespaces else draft
 
 
-def parse_draft(name: str, data: bytes, split: SentenceSplitter | None = None) -> Draft:
+def files_of(path: Path) -> tuple[Path, ...]:
+    """Return the files that a draft consists of: itself, and the bibliography files that it reads.
+
+    These are the ones that its front matter names, else the `.bib` or `.ris` with its name.
+    """
+    head = FRONT_MATTER.match(path.read_bytes().decode("utf-8-sig", "ignore"))
+    named = _BIBLIOGRAPHY.search(head["yaml"]) if head is not None else None
+    if named is not None:
+        names = _FILE_NAME.findall(named["value"])
+        return (path, *(path.parent / name for name in names))
+    beside = (path.with_suffix(suffix) for suffix in (".bib", ".ris"))
+    return (path, *(file for file in beside if file.is_file()))
+
+
+def draft_bytes(path: Path) -> bytes:
+    """Return the bytes of a draft and of all files that it reads, by which audits know it."""
+    found = (file for file in files_of(path) if file.is_file())
+    return b"\0".join(file.read_bytes() for file in found)
+
+
+def parse_draft(
+    name: str,
+    data: bytes,
+    split: SentenceSplitter | None = None,
+    bibliography: Sequence[Entry] = (),
+) -> Draft:
     """Return the draft that `data` holds; `name` says what it is called and, by its suffix,
     whether it is plain text.
+
+    Args:
+        bibliography: entries of files beside the draft.
 
     Raises:
         UsageError: as `read_draft`.
     """
-    is_office = Path(name).suffix.lower() in OFFICE_SUFFIXES
-    text = read_office_text(name, data) if is_office else _decode(name, data)
-    # Line ends stay as they are: places are those of the file, but for what is dropped.
-    text = "\r".join(map(drop_controls, text.split("\r")))
+    source = _read_source(name, data)
+    text = source.text
     front_matter = FRONT_MATTER.match(text)
     namespaces: tuple[str, ...] = ()
     body = text
@@ -280,46 +233,194 @@ def parse_draft(name: str, data: bytes, split: SentenceSplitter | None = None) -
             "with {#doc_uid}."
         )
     is_markdown = Path(name).suffix.lower() not in _PLAIN_TEXT_SUFFIXES
-    reader = SentenceReader(body, split or default_splitter())
+    references, lists, written = _read_references(body, bibliography, source)
+    reader = SentenceReader(body, split or default_splitter(), written, lists)
     reader.read(is_markdown)
     for sentence in reader.sentences:
         if sentence.kind != "heading":
-            written = body[sentence.start : sentence.end]
-            sentence.citations.extend(find_laws_in_words(written, sentence.start))
-    # A Word document has no lines that a person could count, but paragraphs.
-    ends = _PARAGRAPH_END if is_office else _LINE_END
-    line_starts = [0, *(match.end() for match in ends.finditer(text))]
-    sentences = _cited(reader, line_starts, is_listed=False)
-    listed = _cited(reader, line_starts, is_listed=True)
-    warnings = tuple(_warnings(name, reader, line_starts))
+            words = body[sentence.start : sentence.end]
+            sentence.citations.extend(find_laws_in_words(words, sentence.start))
+    lines = _Lines.of(source)
+    references = tuple(
+        replace(entry, line=lines.at(entry.start)) if entry.start >= 0 else entry
+        for entry in references
+    )
+    sentences = _cited(reader, lines, is_listed=False)
+    listed = _cited(reader, lines, is_listed=True)
+    warnings = (*source.warnings, *_warnings(name, reader, lines))
     uncited = ""
     if not any(sentence.citations for sentence in reader.sentences):
-        uncited = (
-            f"{name} cites nothing, so there is nothing to verify. Put {{#doc_uid}} behind a "
-            "sentence; `rag documents` lists the uids."
-        )
+        uncited = _say_uncited(name, body, references)
     every = tuple(
         DraftSentence(
-            _line_of(line_starts, sentence.start), sentence.start, sentence.end, sentence.text,
-            sentence.claim, tuple(sentence.citations), sentence.kind, sentence.block,
+            lines.at(sentence.start), sentence.start, sentence.end, sentence.text, sentence.claim,
+            tuple(sentence.citations), sentence.kind, sentence.block,
             sentence.is_footnote, tuple(sentence.noted), sentence.is_listed,
         )
         for sentence in reader.sentences
     )  # fmt: skip
     return Draft(
         name, hash_bytes(data), text, namespaces, sentences, warnings, every, is_markdown,
-        listed, uncited,
+        listed, uncited, references,
     )  # fmt: skip
 
 
+def _read_source(name: str, data: bytes) -> DraftSource:
+    if Path(name).suffix.lower() in OFFICE_SUFFIXES:
+        return read_word(name, data)
+    # Line ends stay as they are: places are those of the file, but for what is dropped.
+    text = "\r".join(map(drop_controls, _decode(name, data).split("\r")))
+    return DraftSource(text, hash_bytes(data))
+
+
+@dataclass(frozen=True, slots=True)
+class _Lines:
+    """Lines of a draft, or paragraphs of a Word document: where each begins, and its number."""
+
+    starts: Sequence[int]
+    numbers: Sequence[int]
+
+    @classmethod
+    def of(cls, source: DraftSource) -> "_Lines":
+        if source.lines:
+            return cls([at for at, _, _ in source.lines], [line for *_, line in source.lines])
+        starts = [0, *(match.end() for match in _LINE_END.finditer(source.text))]
+        return cls(starts, range(1, len(starts) + 1))
+
+    def at(self, offset: int) -> int:
+        return self.numbers[max(bisect_right(self.starts, offset) - 1, 0)]
+
+
+def _read_references(
+    body: str, bibliography: Sequence[Entry], source: DraftSource
+) -> tuple[tuple[Entry, ...], tuple[tuple[int, int], ...], tuple[WrittenCitation, ...]]:
+    """Return the entries of the lists of a draft, where the lists are, and what cites by name,
+    number or title, in a field of its format or in a note.
+    """
+    own, lists = find_list(body)
+    known, places = _join_entries((*own, *bibliography), source.entries)
+    keys = find_marked(body)
+    if not known and keys:
+        return (), (), ()  # who cites by keys alone prints names for his readers
+    stored = [_cite_as(one, places) for one in source.written]
+    noted, more = find_note_references(body, known, stored)
+    entries = [*known, *more]
+    spans = [(one.start, one.end) for one in noted]
+    written = find_written(body, ReferenceIndex(entries), (*lists, *spans))
+    if not known:
+        # Without a list nobody but the library can say what is meant: the words are the entry.
+        open_ = [one for one in written if not any(each.entries for each in one.citations)]
+        made, cited = as_entries(body, open_)
+        numbers = range(len(entries), len(entries) + len(made))
+        written = [one for one in written if one not in open_]
+        written += [_cite_as(one, numbers) for one in cited]
+        entries += made
+    found = sorted((*_merge(stored, written), *noted), key=lambda one: one.start)
+    kept = (one for one in found if not _is_beside(body, one, keys))
+    return tuple(entries), lists, tuple(kept)
+
+
+def _merge(
+    marked: Sequence[WrittenCitation], written: Sequence[WrittenCitation]
+) -> Iterator[WrittenCitation]:
+    """Yield citations of fields and in words: of one place the field says what it cites, the words
+    how far it goes: `Lee and others [(2021)]`, `(Kim 2020; [Lee 2021])`.
+    """
+
+    def overlap(one: WrittenCitation | Citation, other: WrittenCitation) -> bool:
+        return one.start < other.end and other.start < one.end
+
+    near = [[one for one in written if overlap(one, field)] for field in marked]
+    alone = [field for field, words in zip(marked, near, strict=True) if len(words) != 1]
+    yield from alone
+    for one in written:
+        inside = [field for field in marked if overlap(one, field)]
+        if any(field in alone for field in inside):
+            continue  # `Lee (2021) and Kim (2020)` in one field
+        own = (each for each in one.citations if not any(overlap(each, f) for f in inside))
+        citations = (*own, *(each for field in inside for each in field.citations))
+        yield WrittenCitation(
+            min(each.start for each in (one, *inside)),
+            max(each.end for each in (one, *inside)),
+            tuple(sorted(citations, key=lambda each: each.start)),
+            one.is_word,
+        )
+
+
+def _join_entries(
+    listed: Sequence[Entry], stored: Sequence[Entry]
+) -> tuple[list[Entry], list[int]]:
+    """Return the entries of lists and those that a format stores for its citations, a work once,
+    and the place of each of the latter among them.
+
+    What is stored tells title, authors and DOI better than what is printed.
+    """
+    entries, places = [*listed], []
+    for entry in stored:
+        title, first = fold(entry.title), fold(entry.authors[0]) if entry.authors else ""
+        same = (
+            number
+            for number, other in enumerate(listed)
+            if (entry.doi and entry.doi == other.doi)
+            or (title and title in (said := fold(other.text)) and first in said)
+        )
+        place = next(same, len(entries))
+        if place == len(entries):
+            entries.append(entry)
+        else:
+            other = entries[place]
+            entries[place] = replace(
+                other, authors=entry.authors or other.authors, title=entry.title or other.title,
+                year=other.year or entry.year, doi=entry.doi or other.doi,
+            )  # fmt: skip
+        places.append(place)
+    return entries, places
+
+
+def _cite_as(written: WrittenCitation, places: Sequence[int]) -> WrittenCitation:
+    """Return a citation of stored entries as one of the places that these have."""
+    return replace(
+        written,
+        citations=tuple(
+            replace(one, entries=tuple(places[number] for number in one.entries))
+            for one in written.citations
+        ),
+    )
+
+
+def _is_beside(body: str, written: WrittenCitation, marked: Sequence[tuple[int, int]]) -> bool:
+    """Say whether a key follows or precedes a printed citation: it says what that means."""
+    gaps = [body[written.end : start] for start, _ in marked if start >= written.end]
+    gaps += [body[end : written.start] for _, end in marked if end <= written.start]
+    return any(len(gap) <= _LONGEST_GAP and not gap.strip(" \n,;.()（），；。") for gap in gaps)
+
+
+def _say_uncited(name: str, body: str, references: Sequence[Entry]) -> str:
+    looked = (
+        "Looked for were {#doc_uid}, [@key], \\cite{key}, (Author, 2020), Author (2020), numbers "
+        "such as [3] or raised ones, notes with a full reference, and articles of laws."
+    )
+    numbers = find_numbers(body)
+    if numbers and not references:
+        return (
+            f"{name}: {count_of(len(numbers), 'citation')} by number (first: {numbers[0]}), but no "
+            "reference list was found, so that nothing could be checked. Put the list under a "
+            "heading “References” (参考文献)."
+        )
+    return (
+        f"{name} cites nothing, so there is nothing to verify. {looked} Write citations in one of "
+        "these forms, and the reference list under a heading “References” (参考文献)."
+    )
+
+
 def _cited(
-    reader: SentenceReader, line_starts: list[int], *, is_listed: bool
+    reader: SentenceReader, lines: "_Lines", *, is_listed: bool
 ) -> tuple[CitedSentence, ...]:
     cited = [s for s in reader.sentences if s.citations and s.is_listed == is_listed]
     return tuple(
         CitedSentence(
             index,
-            _line_of(line_starts, sentence.start),
+            lines.at(sentence.start),
             sentence.start,
             sentence.end,
             sentence.text,
@@ -383,13 +484,9 @@ def _read_namespaces(name: str, front_matter: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(n.strip() for n in names))
 
 
-def _line_of(line_starts: list[int], offset: int) -> int:
-    return bisect_right(line_starts, offset)
-
-
-def _warnings(name: str, reader: SentenceReader, line_starts: list[int]) -> Iterator[str]:
+def _warnings(name: str, reader: SentenceReader, counted: "_Lines") -> Iterator[str]:
     def lines(offsets: Sequence[int]) -> str:
-        numbers = sorted({_line_of(line_starts, offset) for offset in offsets})
+        numbers = sorted({counted.at(offset) for offset in offsets})
         named = ", ".join(map(str, numbers[:_MAX_LINES_NAMED]))
         more = f" and {len(numbers) - _MAX_LINES_NAMED} more" * (len(numbers) > _MAX_LINES_NAMED)
         return f"{'line' if len(numbers) == 1 else 'lines'} {named}{more}"

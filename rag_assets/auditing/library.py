@@ -3,12 +3,13 @@
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import lru_cache
 from typing import Literal, NamedTuple, Protocol
 
 from rag_assets.auditing.citation_forms import Citation
+from rag_assets.auditing.references import Entry, Known, Pairing, pair
 from rag_assets.law import (
     ARTICLE_AND_CLAUSE,
     Clause,
@@ -86,6 +87,8 @@ class CitedDocumentRef:
         is_removed: no file holds it any more, as `withheld_reason` says in a sentence.
         repeal: of a statute by what it is repealed on the day that was asked for; empty where it is
             not, or no day was.
+        pairing: the entry of the reference list that means it, and why; empty where the citation
+            names the document itself.
     """
 
     namespace: str
@@ -96,6 +99,7 @@ class CitedDocumentRef:
     is_removed: bool = False
     article: CitedArticle | None = None
     repeal: str = ""
+    pairing: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,6 +201,37 @@ class Library(Protocol):
 
     def keys(self) -> Iterable[tuple[str, str]]:
         """Return (namespace, citation_key) of every document that has one."""
+
+    def known(self, namespaces: Sequence[str]) -> Sequence[Known]:
+        """Return what is known of the documents of some namespaces, of all for none, to recognise
+        them in a reference list.
+        """
+
+    def settled(self, entry: Entry) -> tuple[str, str] | Literal["open"] | None:
+        """Return the document, namespace and uid, that a person has said an entry means; None for
+        one that is not in the library, `open` where nobody has decided.
+        """
+
+    def bibliography(self) -> Sequence[Entry]:
+        """Return the entries of the bibliography files that were imported into the workspace."""
+
+
+class NoReferences:
+    """Part of a `Library` whose documents are cited by uid alone."""
+
+    def known(self, namespaces: Sequence[str]) -> Sequence[Known]:
+        """Return nothing."""
+        del namespaces
+        return ()
+
+    def settled(self, entry: Entry) -> tuple[str, str] | Literal["open"] | None:
+        """Return `open`: nobody has decided anything."""
+        del entry
+        return "open"
+
+    def bibliography(self) -> Sequence[Entry]:
+        """Return nothing."""
+        return ()
 
 
 # Articles of a statute: which one a citation names, and where each stands.
@@ -527,13 +562,15 @@ def _sentence(error: UsageError) -> str:
 # Which document a citation means, or what is wrong with it.
 
 CitationFault = Literal[
-    "unknown_uid", "unknown_article", "removed", "ambiguous_uid", "not_citable", "withheld"
-]
+    "unknown_uid", "unknown_article", "removed", "ambiguous_uid", "not_citable", "withheld",
+    "no_entry", "unsure_entry", "not_in_library",
+]  # fmt: skip
 
 # What word processors make of a hyphen, and letters without width that come with copied text.
 _HYPHENS = str.maketrans(dict.fromkeys("\u2010\u2011\u2012\u2013\u2212\ufe58\ufe63\uff0d", "-"))
 _SOFT_HYPHEN = "\u00ad"
 
+_SHOWN_ENTRY = 80
 # Below it a name has nothing in common with another that a person would see (rapidfuzz WRatio,
 # 0 to 100; its documentation calls 60 the usual lower bound of "similar").
 _SIMILAR_NAME = 60.0
@@ -552,13 +589,58 @@ class FaultyCitation:
     nearest: tuple[str, ...] = ()
 
 
+class References:
+    """The reference list of a draft, each entry with the document that it means.
+
+    Args:
+        entries: of the draft, as `Citation.entries` counts them.
+        library: where they are looked up; `namespaces` of the draft, empty for all.
+    """
+
+    def __init__(
+        self, entries: Sequence[Entry], library: Library, namespaces: Sequence[str] = ()
+    ) -> None:
+        self.entries = (*entries, *library.bibliography())
+        self._library, self._namespaces = library, namespaces
+        self._known: Sequence[Known] | None = None
+        self._pairings: dict[int, Pairing] = {}
+        self._by_label: dict[str, list[int]] = {}
+        for number, entry in enumerate(self.entries):
+            if entry.label and not entry.label.isdigit():
+                self._by_label.setdefault(entry.label, []).append(number)
+
+    def pairing(self, number: int) -> Pairing:
+        """Return which document an entry means; what a person has settled comes first."""
+        if number not in self._pairings:
+            entry = self.entries[number]
+            settled = self._library.settled(entry)
+            if settled == "open":
+                if self._known is None:
+                    self._known = self._library.known(self._namespaces)
+                self._pairings[number] = pair(entry, self._known)
+            elif settled is None:
+                why = "You said that this work is not in the library."
+                self._pairings[number] = Pairing("unpaired", None, 1.0, why)
+            else:
+                self._pairings[number] = Pairing("paired", settled, 1.0, "you settled it")
+        return self._pairings[number]
+
+    def labelled(self, label: str) -> Sequence[int]:
+        """Return the entries with a key of a bibliography file."""
+        return self._by_label.get(label, ())
+
+
 def resolve_citation(
-    citation: Citation, library: Library, namespaces: Sequence[str]
+    citation: Citation,
+    library: Library,
+    namespaces: Sequence[str],
+    references: References | None = None,
 ) -> CitedDocumentRef | FaultyCitation:
     """Return the document that `citation` means, or what is wrong with it.
 
     Args:
         citation: as written.
+        references: of the draft, which decide on keys and on citations as printed.
         library: where it is looked up.
         namespaces: of the draft's front matter; empty means all. A namespace written in the
             citation itself comes before them. Of several documents that can be meant, one that
@@ -571,6 +653,11 @@ def resolve_citation(
             return _citable(meant_article)
         is_known, told = meant_article
         return FaultyCitation("unknown_article" if is_known else "unknown_uid", told)
+    if references is None:
+        references = References((), library, namespaces)
+    entries = citation.entries or references.labelled(citation.label)
+    if citation.form == "written" or entries:
+        return _by_entry(citation, entries, library, references)
     found = look_up(citation, library, namespaces)
     if not found:
         return _unknown(citation, library, namespaces)
@@ -579,6 +666,57 @@ def resolve_citation(
     if len(meant) > 1:
         return _ambiguous(citation, meant)
     return _citable(meant[0])
+
+
+def _by_entry(
+    citation: Citation, entries: Sequence[int], library: Library, references: References
+) -> CitedDocumentRef | FaultyCitation:
+    """Return the document that the entries mean which fit a citation, or why none does."""
+    if not entries:
+        return FaultyCitation(
+            "no_entry",
+            f"`{citation.label}` has no entry in the reference list of the draft. Add the entry, "
+            "or correct the citation.",
+        )
+    pairings = [references.pairing(number) for number in entries]
+    documents = {found.document for found in pairings}
+    shown = [_shown_entry(references.entries[number]) for number in entries]
+    nearest = tuple(dict.fromkeys(
+        f"{namespace}:{uid}" for found in pairings for (namespace, uid), _ in found.candidates
+    ))  # fmt: skip
+    document = pairings[0].document
+    if len(documents) == 1 and document is not None:
+        found = [ref for ref in library.find(document[1], document[0]) if not ref.is_removed]
+        if found:
+            return _citable(replace(found[0], pairing=f"{shown[0]}: {pairings[0].reason}"))
+    if len(entries) > 1:
+        return FaultyCitation(
+            "unsure_entry",
+            f"{len(entries)} entries of the reference list fit `{citation.label}`: "
+            f"{'; '.join(shown)}. Write the year with a letter (2021a) or more names.",
+            nearest,
+        )
+    state, why = pairings[0].state, pairings[0].reason.rstrip(".")
+    if state == "unpaired":
+        told = f" {why}." if why else ""
+        return FaultyCitation(
+            "not_in_library",
+            f"The library has no document for {shown[0]}.{told} Add its file, or say which "
+            "document it is: `rag references DRAFT --settle`.",
+            nearest,
+        )
+    first = nearest[0].partition(":")[2] if nearest else ""
+    return FaultyCitation(
+        "unsure_entry",
+        f"It is not sure which document {shown[0]} is. Nearest: {first} ({why}). Settle it: "
+        "`rag references DRAFT --settle`.",
+        nearest,
+    )
+
+
+def _shown_entry(entry: Entry) -> str:
+    words = entry.text if len(entry.text) <= _SHOWN_ENTRY else f"{entry.text[:_SHOWN_ENTRY]}…"
+    return f"[{entry.label}] “{words}”" if entry.label else f"“{words}”"
 
 
 def _citable(ref: CitedDocumentRef) -> CitedDocumentRef | FaultyCitation:

@@ -184,10 +184,14 @@ _TAGS = (
     "h[1-6]|hr|i|img|ins|kbd|li|mark|ol|p|q|s|section|small|span|strong|sub|summary|sup|table|"
     "tbody|td|th|thead|tr|u|ul"
 )
+# A citation as printed, found before its block was read: the first character says whether it is a
+# word of its sentence, or whose something is; the others keep the offsets.
+WRITTEN, WRITTEN_WORD, WRITTEN_OWNER, FILLER = "\ue002", "\ue003", "\ue004", "\ue005"
 # Tried in this order at each character. Names of the groups are the names of the rules below.
 _MARK = re.compile(
     rf"""
-    (?P<latex>{LATEX.format("command")})
+    (?P<written>[{WRITTEN}{WRITTEN_WORD}{WRITTEN_OWNER}](?:{FILLER}|\n(?={FILLER}))*)
+  | (?P<latex>{LATEX.format("command")})
   | (?P<escape>\\[!-/:-@\[-`{{-~])
   | (?P<code>(?<!`)(?P<ticks>`+)(?!`)(?P<inside>.+?)(?<!`)(?P=ticks)(?!`))
   | (?P<comment><!--.*?-->)
@@ -298,23 +302,27 @@ def _append_anchors(plain: PlainText, text: str, start: int, end: int) -> None:
 
 
 def _append_citation(plain: PlainText, text: str, start: int, end: int) -> None:
-    """Note a citation of Pandoc or LaTeX; one that is a word of its sentence leaves a mark."""
+    """Note a citation as printed, of Pandoc or LaTeX; one that is a word of its sentence leaves a
+    mark.
+    """
     written = text[start:end]
     if is_cross_reference(written):
         plain.references.append(start)
         return
-    if is_textual(written):
+    if written[0] in (WRITTEN_WORD, WRITTEN_OWNER) or is_textual(written):
         plain.append_at(PLACEHOLDER, start)
     else:
         plain.drop_trailing_space()
     plain.anchors.append((len(plain.characters), start, end))
+    if written[0] == WRITTEN_OWNER:
+        plain.append_at("'s", start)
 
 
 def _apply(plain: PlainText, match: re.Match[str], text: str) -> None:
     rule, (start, end) = match.lastgroup, match.span()
     if rule in {"anchors", "bracketed"}:
         _append_anchors(plain, text, start, end)
-    elif rule in {"latex", "pandoc", "mention", "statute"}:
+    elif rule in {"written", "latex", "pandoc", "mention", "statute"}:
         _append_citation(plain, text, start, end)
     elif rule == "escape":
         plain.append(text[start + 1 : end], start + 1)

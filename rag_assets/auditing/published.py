@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import date
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from rag_assets.auditing.library import (
     CitedDocument,
@@ -15,6 +15,13 @@ from rag_assets.auditing.library import (
     cited_article,
     shown_repeal,
 )
+from rag_assets.auditing.references import (
+    BIBLIOGRAPHY_SUFFIXES,
+    Entry,
+    Known,
+    read_bibliography,
+)
+from rag_assets.auditing.settling import entry_key, read_settlements
 from rag_assets.embedding import (
     EmbeddingTokenizer,
     load_embedder,
@@ -97,6 +104,8 @@ def _gaps(parent: ParentPassage, covered: Sequence[tuple[int, int]]) -> Iterator
 
 # The library of an audit: the documents of the publications that it holds.
 
+# Of the beginning of a document, where title, authors and year stand: chunks and characters.
+_HEAD_CHUNKS, _HEAD = 8, 5000
 # Whom the authors thank and whom they cite says nothing about what they found.
 _UNSAID_SECTIONS = frozenset({"references", "acknowledgements"})
 _COLUMNS = (
@@ -195,6 +204,27 @@ class PublishedLibrary:
         """Return (namespace, citation_key) of every document that has one."""
         return [(name, key) for name, shelf in self._shelves.items() for key in shelf.keys]
 
+    def known(self, namespaces: Sequence[str]) -> Sequence[Known]:
+        """Return what is known of the documents of some namespaces, of all for none."""
+        names = tuple(namespaces) or tuple(self._shelves)
+        return [known for name in names for known in self._shelves[name].known]
+
+    def settled(self, entry: Entry) -> tuple[str, str] | Literal["open"] | None:
+        """Return the document that a person has said an entry means, `open` without a decision."""
+        return self._settlements.get(entry_key(entry), "open")
+
+    @cached_property
+    def _settlements(self) -> Mapping[str, tuple[str, str] | None]:
+        return read_settlements(self._held.workspace)
+
+    def bibliography(self) -> Sequence[Entry]:
+        """Return the entries of the bibliography files of the workspace."""
+        folder = self._held.workspace.bibliographies
+        if not folder.is_dir():
+            return ()
+        files = sorted(p for p in folder.iterdir() if p.suffix.lower() in BIBLIOGRAPHY_SUFFIXES)
+        return [entry for path in files for entry in read_bibliography(path)]
+
     def load(self, ref: CitedDocumentRef) -> CitedDocument:
         """Return a document with its passages, in order."""
         rows = self._readers[ref.namespace].fetch_chunks(ref.doc_uid, _COLUMNS).to_pylist()
@@ -274,9 +304,11 @@ class _Shelf:
     """What one publication knows of its documents, and those it withholds."""
 
     def __init__(self, reader: Reader, namespace: Namespace) -> None:
-        self._namespace = namespace
-        columns = ["doc_uid", "title", "citable", "citation_key", "content_hash", "content_ref",
-                   "page_labels"]  # fmt: skip
+        self._namespace, self._reader = namespace, reader
+        columns = [
+            "doc_uid", "title", "citable", "citation_key", "content_hash", "content_ref",
+            "authors", "year", "doi", "page_labels",
+        ]  # fmt: skip
         rows = reader.documents().select(columns).to_pylist()
         self.facts: dict[str, dict[str, Any]] = {row["doc_uid"]: row for row in rows}
         barred = look_since_publication(namespace).not_citable
@@ -304,6 +336,31 @@ class _Shelf:
             uid: CitedDocumentRef(gone.namespace, uid, gone.title, False, str(gone), True)
             for uid, gone in removed_documents(self._namespace).items()
         }
+
+    @cached_property
+    def known(self) -> tuple[Known, ...]:
+        """What is known of each document, to recognise it in a reference list."""
+        # A short document has fewer chunks: ids that are not there are left out.
+        ids = [f"{uid}:{index}" for uid in self.facts for index in range(_HEAD_CHUNKS)]
+        heads: dict[str, str] = {}
+        for row in self._reader.fetch_rows(ids, ("doc_uid", "text")).to_pylist():
+            before = heads.get(row["doc_uid"], "")
+            heads[row["doc_uid"]] = f"{before}\n{row['text']}"[:_HEAD]
+        paths = self._reader.document_paths
+        return tuple(
+            Known(
+                self._reader.namespace,
+                uid,
+                row["title"] or "",
+                tuple(row["authors"] or ()),
+                str(row["year"] or ""),
+                row["doi"] or "",
+                row["citation_key"] or "",
+                heads.get(uid, ""),
+                tuple(dict.fromkeys(Path(path).stem for path in paths.get(uid, ()))),
+            )
+            for uid, row in self.facts.items()
+        )
 
     def box_finder(self, doc_uid: str, data: Path) -> "BoxFinder | None":
         """Return what finds rectangles in a document; None where its parse is not kept."""

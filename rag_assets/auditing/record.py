@@ -37,6 +37,9 @@ ReasonCode = Literal[
     "ambiguous_uid",
     "not_citable",
     "withheld",
+    "no_entry",
+    "unsure_entry",
+    "not_in_library",
     "no_locator",
     "judged_supported",
     "judged_unsupported",
@@ -84,6 +87,10 @@ class PersonVerdict:
     machine_reason: str
 
 
+# Codes of citations whose document the reference list of the draft has to name.
+_OF_ENTRIES = frozenset({"no_entry", "unsure_entry", "not_in_library"})
+
+
 @dataclass(frozen=True, slots=True)
 class CitationVerdict:
     """Whether a cited document supports a sentence, and what was looked at to say so.
@@ -119,7 +126,10 @@ class CitationVerdict:
         passages: the short passages that were judged, best first; at most three where something
             reads them.
         suggested_query: content words of the claim, for WEAK and MISSING.
-        nearest_uids: what may have been meant, for an unknown or ambiguous uid.
+        nearest_uids: what may have been meant, for an unknown or ambiguous uid, and for an entry
+            of the reference list that is not paired.
+        paired: the entry of the reference list that means the document, and why; None where the
+            citation names the document itself.
         is_clause: whether `claim` is a part of the sentence only.
         person: who has decided otherwise, or the same; `status` and `reason` are then theirs.
         outdated_judgement: a sentence on a person's judgement that does not hold any more.
@@ -169,9 +179,16 @@ class CitationVerdict:
     passages: tuple[ShownPassage, ...] = ()
     suggested_query: str | None = None
     nearest_uids: tuple[str, ...] = ()
+    paired: str | None = None
     is_clause: bool = False
     person: PersonVerdict | None = None
     outdated_judgement: str | None = None
+
+    @property
+    def shown_citation(self) -> str:
+        """Return the citation as a draft has it: its printed words or key, else `{#doc_uid}`."""
+        is_entry = self.paired or self.reason_code in _OF_ENTRIES
+        return self.cites if is_entry else f"{{#{self.cites}}}"
 
 
 # What a writer has to look at first; both audits show their rows in this order.
@@ -353,7 +370,7 @@ def _place(location: tuple[int | str, ...]) -> str:
 # A citation audit as a value.
 
 # Part of every audit's identity: raise it when the same inputs may be judged otherwise.
-VERIFICATION_VERSION = 7
+VERIFICATION_VERSION = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -408,7 +425,7 @@ class CitationAudit:
     as_of: str | None = None
     judged_now: int = field(default=0, compare=False)
 
-    schema: ClassVar[str] = "rag-assets/citation-audit/6"
+    schema: ClassVar[str] = "rag-assets/citation-audit/7"
     command: ClassVar[str] = "rag verify-citations"
     title: ClassVar[str] = "Citation audit"
     about: ClassVar[str] = "A verdict on every citation of a draft, with what was looked at."
@@ -428,7 +445,9 @@ class CitationAudit:
     @property
     def errors(self) -> tuple[str, ...]:
         """Return why citations cannot be judged at all (exit code 3)."""
-        return tuple(row.reason for row in self.rows if row.status == "ERROR")
+        faulty = tuple(row.reason for row in self.rows if row.status == "ERROR")
+        # Where nothing was found to be checked, the first warning says what was looked for.
+        return faulty if self.rows or self.listed else self.warnings[:1]
 
     @property
     def sources_used(self) -> tuple[str, ...]:

@@ -1,12 +1,12 @@
 """The sentences of a draft: what each says, cites and quotes, and where it is."""
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import pairwise
 
-from rag_assets.auditing.citation_forms import Citation, read_citations
+from rag_assets.auditing.citation_forms import Citation, WrittenCitation, read_citations
 from rag_assets.auditing.pointers import (
     is_attribution,
     mark_citations,
@@ -15,7 +15,11 @@ from rag_assets.auditing.pointers import (
     take_pointers,
 )
 from rag_assets.auditing.prose import (
+    FILLER,
     PLACEHOLDER,
+    WRITTEN,
+    WRITTEN_OWNER,
+    WRITTEN_WORD,
     PlainText,
     ProseBlock,
     ProseKind,
@@ -262,6 +266,9 @@ _WORK_ZH = "该文献"
 # An anchor that need not be a word of its sentence; by its form alone it cannot be told.
 _OTHER = "\ue001"
 _ANY = f"[{PLACEHOLDER}{_OTHER}]"
+_ARTICLE = re.compile(rf"\b[Tt]he\s+(?={PLACEHOLDER})")
+# With the blanks that the words in its place need.
+_PLACED = re.compile(rf"(\s|(?<=\w)(?=[^{HAN_RANGES}])|){PLACEHOLDER}+(\s?)")
 _PLACES = rf"{_ANY}(?:\s*(?:,|、|\band\b|&|\bor\b|和|与|及)?\s*{_ANY})*"
 _FIRST_WORD = re.compile(
     r"\s*(?:while|whereas|although|though|where|if|虽然|尽管)?\s*", re.IGNORECASE
@@ -281,9 +288,8 @@ def mark_places(text: str, places: Sequence[int]) -> str:
         places: of all citations, ascending; of those that have one, behind it.
     """
     for place in sorted(set(places), reverse=True):
-        if text[:place][-1:] != PLACEHOLDER:
-            count = places.count(place)
-            text = text[:place] + _OTHER * count + text[place:]
+        count = places.count(place) - (text[:place][-1:] == PLACEHOLDER)
+        text = text[:place] + _OTHER * count + text[place:]
     return text
 
 
@@ -294,8 +300,13 @@ def name_sources(marked: str) -> str:
     subject, object_, subject_zh, object_zh = _patterns()
     text = object_zh.sub(rf"\g<1>{_WORK_ZH}", subject_zh.sub(rf"\g<1>{_WORK_ZH}", marked))
     text = object_.sub(rf"\g<1> {_WORK}", subject.sub(rf"\g<1>{_WORK}", text))
-    text = re.sub(PLACEHOLDER, " ", text).replace(_OTHER, "")
+    text = _PLACED.sub(_name_work, _ARTICLE.sub("", text)).replace(_OTHER, "")
     return text[0].upper() + text[1:] if text.startswith(_WORK) else text
+
+
+def _name_work(match: re.Match[str]) -> str:
+    is_han = HAN.search(match.string[max(match.start() - 1, 0) : match.end() + 1])
+    return f"{match[1]}{_WORK_ZH if is_han else _WORK}{match[2]}"
 
 
 def split_subjects(marked: str) -> list[str] | None:
@@ -360,6 +371,7 @@ _LIST_OF_SOURCES = re.compile(
 # Behind a citation it ends the sentence, also where the next one begins with a small letter or the
 # word before looks like an initial (“vitamin C {#lee}. The …”).
 _FULL_STOP = re.compile(r"\s*[.!?](?=\s+[^\W\d_])")
+_MASKS = {WRITTEN, WRITTEN_WORD, WRITTEN_OWNER, FILLER}
 _LEADING_REST = re.compile(r"^[\s,;:，；：、]+")
 
 
@@ -382,10 +394,26 @@ class ReadSentence:
 
 
 class SentenceReader:
-    """Gathers the sentences of all blocks; `seen` holds every anchor that was understood."""
+    """Gathers the sentences of all blocks; `seen` holds every anchor that was understood.
 
-    def __init__(self, body: str, split: SentenceSplitter) -> None:
+    Args:
+        body: the draft, its front matter blanked.
+        split: finds sentences.
+        written: its citations as printed, in order.
+        lists: spans of its reference lists that no heading announces.
+    """
+
+    def __init__(
+        self,
+        body: str,
+        split: SentenceSplitter,
+        written: Sequence[WrittenCitation] = (),
+        lists: Sequence[tuple[int, int]] = (),
+    ) -> None:
         self.body = body
+        self._masked = _mask(body, written)
+        self._written = {one.start: one for one in written}
+        self._lists = lists
         self.sentences: list[ReadSentence] = []
         self.attributes: list[int] = []
         self.references: list[int] = []
@@ -400,7 +428,7 @@ class SentenceReader:
         previous: ReadSentence | None = None
         # Level of the heading of a list of sources, below which no claims stand.
         listing: int | None = None
-        for number, block in enumerate(find_prose(self.body, is_markdown)):
+        for number, block in enumerate(find_prose(self._masked, is_markdown)):
             if block is None:
                 previous = None
                 continue
@@ -413,13 +441,14 @@ class SentenceReader:
             if _begins_list_of_sources(block, plain):
                 listing = block.level
             take_pointers(plain, is_quotation=block.is_quotation)
-            sentences = _sentences_of(block, plain, self._split)
+            sentences = _sentences_of(block, plain, self._split, self.body, self._written)
             if block.kind == "row":
                 self._read_row(block, plain, sentences)
             for sentence in sentences:
                 sentence.kind, sentence.block = block.kind, number
                 sentence.is_footnote = plain.defines_footnote is not None
-                sentence.is_listed = listing is not None and not sentence.is_footnote
+                is_listed = listing is not None or self._is_in_list(sentence)
+                sentence.is_listed = is_listed and not sentence.is_footnote
             if plain.defines_footnote is not None and points:
                 self._footnotes.setdefault(plain.defines_footnote, sentences)
                 continue
@@ -432,6 +461,9 @@ class SentenceReader:
             self.sentences.extend(sentences)
             previous = sentences[-1] if sentences and block.kind == "paragraph" else None
         self._give_footnotes_to_their_sentences()
+
+    def _is_in_list(self, sentence: ReadSentence) -> bool:
+        return any(start <= sentence.start < end for start, end in self._lists)
 
     def _read_row(self, block: ProseBlock, plain: PlainText, sentences: list[ReadSentence]) -> None:
         """Let a row state its cells under the heads of their columns."""
@@ -506,6 +538,19 @@ class SentenceReader:
         self.seen.update(block.offsets[start] for _, start, _ in plain.anchors)
 
 
+def _mask(body: str, written: Sequence[WrittenCitation]) -> str:
+    """Return a body in which citations as printed are one mark each, and fillers."""
+    characters = list(body)
+    for one in written:
+        for place in range(one.start, one.end):
+            if characters[place] not in "\r\n":
+                characters[place] = FILLER
+        is_owner = re.search(r"['’]s?\s*[(（\[]", body[one.start : one.end])
+        word = WRITTEN_OWNER if is_owner else WRITTEN_WORD
+        characters[one.start] = word if one.is_word else WRITTEN
+    return "".join(characters)
+
+
 def _cell(plain: PlainText, start: int, end: int) -> str:
     """Return the words of a cell, whose marked text is [start, end) of its row."""
     held = [
@@ -513,7 +558,9 @@ def _cell(plain: PlainText, start: int, end: int) -> str:
         for character, source in zip(plain.characters, plain.sources, strict=True)
         if start <= source < end
     ]
-    return _claim("".join(held)).strip()
+    written = "".join(held)
+    # A citation in a column of its own is no value.
+    return _claim("" if start and not written.strip(f" {PLACEHOLDER}") else written).strip()
 
 
 def _begins_list_of_sources(block: ProseBlock, plain: PlainText) -> bool:
@@ -557,7 +604,11 @@ def _join(previous: ReadSentence, sentences: list[ReadSentence]) -> None:
 
 
 def _sentences_of(
-    block: ProseBlock, plain: PlainText, split: SentenceSplitter
+    block: ProseBlock,
+    plain: PlainText,
+    split: SentenceSplitter,
+    body: str,
+    written_at: Mapping[int, WrittenCitation],
 ) -> list[ReadSentence]:
     text = plain.text
     cited_at = [position for position, *_ in plain.anchors]
@@ -570,6 +621,10 @@ def _sentences_of(
     for position, start, end in plain.anchors:
         owner = _owner(spans, position)
         edges[owner] = (min(edges[owner][0], start), max(edges[owner][1], end))
+        if printed := written_at.get(block.offsets[start]):
+            places[owner] += [position - spans[owner][0]] * len(printed.citations)
+            citations[owner] += printed.citations
+            continue
         found_here = list(read_citations(block.text[start:end], start))
         hint = plain.hints.get(start)
         if hint is not None and found_here[-1].hint is None:
@@ -585,7 +640,7 @@ def _sentences_of(
         footnotes[_owner(spans, position)].append(label)
     sentences = []
     quotations = find_quotations(text, is_block_quotation=block.is_quotation)
-    written = _with_bars(block)
+    written = _as_printed(block, body)
     for span, (start, end), cited, at, notes in zip(
         spans, _apart(edges), citations, places, footnotes, strict=True
     ):
@@ -608,9 +663,12 @@ def _sentences_of(
     return sentences
 
 
-def _with_bars(block: ProseBlock) -> str:
-    """Return a block with the bars that part the cells of a row, which its words have not."""
-    written = list(block.text)
+def _as_printed(block: ProseBlock, body: str) -> str:
+    """Return a block with its citations as printed and the bars that part the cells of a row."""
+    written = [
+        body[offset] if character in _MASKS else character
+        for character, offset in zip(block.text, block.offsets, strict=True)
+    ]
     for bar in block.bars:
         written[bar] = "|"
     return "".join(written)
@@ -637,7 +695,7 @@ def _with_clauses(text: str, citations: list[Citation], places: list[int]) -> li
             for citation, clause in zip(citations, subjects, strict=True)
         ]
     groups = sorted(set(places))
-    clauses = split_clauses(text.replace(PLACEHOLDER, " "), groups)
+    clauses = split_clauses(text, groups)
     if clauses is None:
         return citations
     by_place = dict(zip(groups, map(_claim, clauses), strict=True))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
-from rag_assets.auditing.draft import read_draft, unit_of
+from rag_assets.auditing.draft import draft_bytes, read_draft, unit_of
 from rag_assets.auditing.judgements import join_judgements, judgements_of
 from rag_assets.auditing.library import (
     CitedDocumentRef,
@@ -97,7 +97,7 @@ def _audits_before(workspace: Workspace, draft: Path) -> dict[str, tuple[str, bo
     """Return the newest audit of each kind, by the command that makes it: its name, and whether
     one of them all is of the present revision.
     """
-    digest = hash_bytes(draft.read_bytes())
+    digest = hash_bytes(draft_bytes(draft))
     found = {}
     for kind in _KINDS:
         stem = kind.stem(workspace, draft)

@@ -16,9 +16,14 @@ from rag_assets.auditing.claims import (
     make_claim_audit,
     open_searches,
 )
-from rag_assets.auditing.draft import Draft, parse_draft, read_draft, unit_of
+from rag_assets.auditing.draft import Draft, draft_bytes, parse_draft, read_draft, unit_of
 from rag_assets.auditing.judgements import judgements_of
-from rag_assets.auditing.library import FaultyCitation, Library, resolve_citation
+from rag_assets.auditing.library import (
+    FaultyCitation,
+    Library,
+    References,
+    resolve_citation,
+)
 from rag_assets.auditing.published import PublishedLibrary, open_published
 from rag_assets.auditing.record import CitationAudit, Found, audit_from_json, audit_to_json
 from rag_assets.auditing.report import render_claims, render_markdown
@@ -83,7 +88,7 @@ class AuditKind(Generic[Found]):
 
     def _of_now(self, workspace: Workspace, draft: Path) -> Iterator[tuple[Path, Any]]:
         """Yield the stored audits of a draft's present content, newest first."""
-        digest = hash_bytes(draft.read_bytes())
+        digest = hash_bytes(draft_bytes(draft))
         versions = find_versions(workspace.outputs / "audits", self.stem(workspace, draft), ".json")
         for _, path in reversed(versions):
             stored: Any = read_json(path, self.record.title.lower())
@@ -256,7 +261,7 @@ def scorer_maker(workspace: Workspace) -> Callable[[VerifySettings, TextEncoder]
 
 def draft_key(path: Path) -> str:
     """Return the partition key of a draft's present content: `<slug>-<hash12>`."""
-    return partition_key(path.stem, path.read_bytes())
+    return partition_key(path.stem, draft_bytes(path))
 
 
 def check_draft(workspace: Workspace, path: Path, namespaces: Sequence[str] = ()) -> None:
@@ -448,9 +453,10 @@ def export_cited_sources(
 def _resolve(draft: Draft, library: Library) -> Iterator[tuple[_Document | str, str]]:
     """Yield what each citation means, or what is wrong with it, and the place that it names."""
     cited = sorted((*draft.sentences, *draft.listed), key=lambda sentence: sentence.start)
+    references = References(draft.references, library, draft.namespaces)
     for sentence in cited:
         for citation in sentence.citations:
-            meant = resolve_citation(citation, library, draft.namespaces)
+            meant = resolve_citation(citation, library, draft.namespaces, references)
             if isinstance(meant, FaultyCitation):
                 yield f"{draft.name}, {unit_of(draft.name)} {sentence.line}: {meant.reason}", ""
             else:

@@ -30,6 +30,7 @@ from rag_assets.auditing.library import (
     CitedDocumentRef,
     FaultyCitation,
     Library,
+    References,
     cut_to_article,
     digest_cut,
     digest_document,
@@ -603,6 +604,15 @@ def _require_published(draft: Draft, library: Library) -> None:
             )
 
 
+# What tells citations apart whose document is looked up: words, and the entries that they mean.
+CitedAs = tuple[str, tuple[int, ...]]
+
+
+def cited_as(citation: Citation) -> CitedAs:
+    """Return by what a citation is looked up."""
+    return citation.label, citation.entries
+
+
 def make_cases(draft: Draft, library: Library) -> tuple[list[Case], tuple[ListedSource, ...]]:
     """Return what is to be judged, and what the draft's list of sources holds.
 
@@ -611,23 +621,24 @@ def make_cases(draft: Draft, library: Library) -> tuple[list[Case], tuple[Listed
     """
     cases: list[Case] = []
     listed: dict[tuple[str, str], ListedSource] = {}
-    targets: dict[str, CitedDocumentRef | FaultyCitation] = {}
+    targets: dict[CitedAs, CitedDocumentRef | FaultyCitation] = {}
+    references = References(draft.references, library, draft.namespaces)
     for sentence in draft.sentences:
         # A document cited twice for the same words is asked once.
         asked: dict[tuple[object, ...], Citation] = {}
         for one in sentence.citations:
-            asked.setdefault((one.label, one.claim, one.hint), one)
+            asked.setdefault((one.entries or one.label, one.claim, one.hint), one)
         for citation in asked.values():
-            label = citation.label
+            label = cited_as(citation)
             if label not in targets:
-                targets[label] = resolve_citation(citation, library, draft.namespaces)
+                targets[label] = resolve_citation(citation, library, draft.namespaces, references)
             if citation.form == "words" and _is_cited_besides(citation, sentence, targets):
                 continue
             cases.append(Case(len(cases) + 1, sentence, citation, targets[label]))
     for entry in draft.listed:
-        for label, citation in {c.label: c for c in entry.citations}.items():
+        for label, citation in {cited_as(c): c for c in entry.citations}.items():
             if label not in targets:
-                targets[label] = resolve_citation(citation, library, draft.namespaces)
+                targets[label] = resolve_citation(citation, library, draft.namespaces, references)
             target = targets[label]
             if isinstance(target, FaultyCitation):
                 number = len(draft.sentences) + entry.index
@@ -642,13 +653,13 @@ def make_cases(draft: Draft, library: Library) -> tuple[list[Case], tuple[Listed
 def _is_cited_besides(
     citation: Citation,
     sentence: CitedSentence,
-    targets: Mapping[str, CitedDocumentRef | FaultyCitation],
+    targets: Mapping[CitedAs, CitedDocumentRef | FaultyCitation],
 ) -> bool:
     """Say whether an article that a sentence names in words is what a mark of it cites, or is not
     known beside a mark: that one is judged.
     """
-    own = targets[citation.label]
-    others = [targets.get(one.label) for one in sentence.citations if one.form != "words"]
+    own = targets[cited_as(citation)]
+    others = [targets.get(cited_as(one)) for one in sentence.citations if one.form != "words"]
     # Of a whole document that a mark cites, the article that the sentence names is judged.
     if isinstance(own, FaultyCitation):
         return bool(others)

@@ -1,9 +1,11 @@
 """`rag verify-citations`, `audit`, `trace`, `health`: what a draft, or a sentence, rests on."""
 
+import json
 from collections.abc import Callable, Mapping
 from datetime import date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
+from urllib.parse import quote
 
 import click
 
@@ -11,6 +13,7 @@ from rag_assets.cli.options import (
     DONE,
     FAILED,
     REFUSED,
+    OutputPath,
     as_of_option,
     draft_namespace_option,
     json_option,
@@ -18,6 +21,7 @@ from rag_assets.cli.options import (
     print_json,
     read_models_ahead,
     warn_of_changes,
+    write_output,
 )
 from rag_assets.cli.progress import shown_progress
 from rag_assets.cli.summaries import full_option, summarise_citations, summarise_claims
@@ -25,6 +29,7 @@ from rag_assets.cli.summaries import full_option, summarise_citations, summarise
 if TYPE_CHECKING:
     from rag_assets.auditing import AuditKind
     from rag_assets.auditing.claims import CounterMode
+    from rag_assets.auditing.sarif import FailOn
 
 _draft_argument = click.argument(
     "draft", type=click.Path(path_type=Path, exists=True, dir_okay=False)
@@ -33,11 +38,13 @@ _draft_argument = click.argument(
 
 @click.command(
     "verify-citations",
-    help="Check every sentence of DRAFT (Markdown, text, Word) that cites {#doc_uid}, [@key], "
-    "\\cite{key} or [law > chapter > article]: does the cited document support it, and where? "
+    help="Check every sentence of DRAFT (Markdown, text, Word, LaTeX) that cites: does the cited "
+    "document support it, and where? Citations are read as printed, (Lee, 2021) or [3], through "
+    "the reference list, and as {#doc_uid}, [@key], \\cite{key} or [law > chapter > article]. "
     "Quotations are compared word for word. Sentences judged before are not judged again. With "
     "--sentence and --doc one sentence is checked against one document, and nothing is stored but "
-    "the verdict. Exit code 3 where a citation is unknown, ambiguous or not citable.",
+    "the verdict. Exit code 3 where a citation could not be checked, or nothing was found to "
+    "check, and where --fail-on says so.",
 )
 @click.argument(
     "draft", required=False, type=click.Path(path_type=Path, exists=True, dir_okay=False)
@@ -48,18 +55,40 @@ _draft_argument = click.argument(
     help="The document of --sentence, as `rag documents` names it; NAMESPACE:UID where several "
     "have it.",
 )  # fmt: skip
+@click.option(
+    "--comments", type=OutputPath(), metavar="FILE",
+    help="Write a copy of DRAFT (.docx) with a Word comment at every sentence whose citation is "
+    "not OK: verdict, reason, the source's words and their place. Its text stays as it is.",
+)  # fmt: skip
+@click.option("--comment-all", is_flag=True, help="With --comments: comment on OK citations too.")
+@click.option(
+    "--fail-on", type=click.Choice(["unpaired", "missing", "weak"]),
+    help="Exit with 3 also where the source does not say it (missing), or for all that is not OK "
+    "(weak). Without it, or with unpaired, only for citations that could not be checked.",
+)  # fmt: skip
+@click.option(
+    "--sarif", type=OutputPath(), metavar="FILE",
+    help="Write what is not OK as SARIF 2.1.0, for code scanning and editors (docs/ci.md).",
+)  # fmt: skip
 @draft_namespace_option
 @as_of_option
 @full_option
 @json_option
 def verify_citations(
-    draft: Path | None, sentence: str | None, cited: str | None, names: tuple[str, ...],
+    draft: Path | None, sentence: str | None, cited: str | None, comments: Path | None,
+    comment_all: bool, fail_on: "FailOn | None", sarif: Path | None, names: tuple[str, ...],
     as_of: datetime | None, is_full: bool, as_json: bool,
 ) -> None:  # fmt: skip
     """Audit as the asset does; a draft in `drafts/` by a run, one elsewhere recorded without."""
     is_whole = (draft is None) != (sentence is None) and (sentence is None) == (cited is None)
     if not is_whole:
         raise click.UsageError("give a DRAFT, or --sentence with --doc.")
+    if comments is None and comment_all:
+        raise click.UsageError("--comment-all needs --comments FILE.")
+    if comments is not None and (draft is None or draft.suffix.lower() != ".docx"):
+        raise click.UsageError("--comments needs a Word draft (.docx).")
+    if comments is not None and draft is not None and comments.resolve() == draft.resolve():
+        raise click.UsageError("--comments writes a copy: give it another name than the draft's.")
     if sentence is not None and cited is not None:
         from rag_assets.auditing import audit_sentence, audit_to_json
 
@@ -70,19 +99,31 @@ def verify_citations(
         else:
             click.echo(summarise_citations(found, is_draft=False))
         click.get_current_context().exit(REFUSED if found.errors else DONE)
+    if draft is None:
+        return
     from rag_assets.auditing import CITATIONS
+    from rag_assets.auditing.sarif import audit_to_sarif, failing
 
-    if draft is not None:
-        _audit(
-            CITATIONS,
-            draft,
-            names,
-            as_of,
-            {},
-            summarise_citations,
-            is_full=is_full,
-            as_json=as_json,
+    found = _audit(
+        CITATIONS, draft, names, as_of, {}, summarise_citations, is_full=is_full, as_json=as_json
+    )  # fmt: skip
+    if sarif is not None:
+        here = Path.cwd()
+        place = draft.resolve()
+        uri = place.relative_to(here) if place.is_relative_to(here) else place
+        log = audit_to_sarif(found, quote(uri.as_posix()))
+        write_output(sarif, f"{json.dumps(log, indent=1, ensure_ascii=False)}\n".encode())
+    if comments is not None:
+        from rag_assets.auditing.word_comments import comment_draft
+        from rag_assets.model import count_of
+
+        copy, count = comment_draft(
+            draft.name, draft.read_bytes(), found.rows, comment_all=comment_all
         )
+        write_output(comments, copy)
+        click.echo(f"comments: {comments} ({count_of(count, 'comment')})", err=True)
+    is_refused = found.errors or (fail_on and failing(found, fail_on))
+    click.get_current_context().exit(REFUSED if is_refused else DONE)
 
 
 @click.command(
@@ -115,7 +156,10 @@ def audit(
     options = {} if mode is None else {"counterevidence": mode}
     from rag_assets.auditing.storing import CLAIMS
 
-    _audit(CLAIMS, draft, names, as_of, options, summarise_claims, is_full=is_full, as_json=as_json)
+    found = _audit(
+        CLAIMS, draft, names, as_of, options, summarise_claims, is_full=is_full, as_json=as_json
+    )
+    click.get_current_context().exit(REFUSED if found.errors else DONE)
 
 
 def _audit(
@@ -128,8 +172,8 @@ def _audit(
     *,
     is_full: bool,
     as_json: bool,
-) -> None:
-    """Make an audit and print it. What a run cannot be told is done without one."""
+) -> Any:
+    """Make an audit, print it and return it. What a run cannot be told is done without one."""
     workspace = open_workspace()
     read_models_ahead(workspace)
     from rag_assets.auditing import audit_to_json, check_draft, draft_key, find_drafts
@@ -166,7 +210,7 @@ def _audit(
     else:
         click.echo(summarise(found))
     click.echo(f"saved: {markdown}\npage:  {markdown.with_suffix('.html')}", err=True)
-    click.get_current_context().exit(REFUSED if found.errors else DONE)
+    return found
 
 
 @click.command(

@@ -161,8 +161,14 @@ def summarise_citations(audit: "CitationAudit", *, is_draft: bool = True) -> str
     from rag_assets.auditing import unit_of
 
     unit = unit_of(audit.draft_name)
-    lines = [*_wrapped(f"{audit.draft_name}: {counts or 'no citations'}", ""), ""]
-    for row in audit.by_urgency:
+    lines = []
+    unchecked = sum(row.status == "ERROR" for row in audit.rows)
+    if unchecked:
+        verb = "was" if unchecked == 1 else "were"
+        said = f"{unchecked} of {len(audit.rows)} citations {verb} not checked: see ERROR below."
+        lines += [*_wrapped(said, ""), ""]
+    lines += [*_wrapped(f"{audit.draft_name}: {counts or 'no citations'}", ""), ""]
+    for row in sorted(audit.by_urgency, key=lambda row: row.status != "ERROR"):
         if row.status != "OK":
             lines += [*_citation(row, unit), ""]
     sound = [str(row.line) for row in audit.rows if row.status == "OK"]
@@ -181,9 +187,11 @@ def _citation(row: "CitationVerdict", unit: str = "") -> Iterator[str]:
     score = f" {show_score(row.score)}" if row.score is not None and row.scored_by else ""
     place = f", {row.locator}" if row.locator else ""
     line = f"{unit} {row.line}: " if unit else ""
-    yield from _wrapped(f"{line}{row.status}{score}, {{#{row.cites}}}{place}", _INDENT)
+    yield from _wrapped(f"{line}{row.status}{score}, {row.shown_citation}{place}", _INDENT)
     if unit:
         yield from _wrapped(f"{_INDENT}{row.claim or row.sentence}", _INDENT)
+    if row.paired and unit:
+        yield from _wrapped(f"{_INDENT}cites {row.doc_uid}: {row.paired}", f"{_INDENT}  ")
     if row.quote:
         yield from _wrapped(f"{_INDENT}source: “{row.quote}”", _INDENT)
     yield from _wrapped(f"{_INDENT}→ {row.reason}", f"{_INDENT}  ")

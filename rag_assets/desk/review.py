@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, cast  # values of templates
 from urllib.parse import quote, urlencode
 
 from fastapi import APIRouter, HTTPException, Request
+from starlette.datastructures import UploadFile
 from starlette.responses import FileResponse, RedirectResponse, Response
 
 from rag_assets.desk.rendering import PART, page
@@ -234,6 +235,23 @@ _SAID_EVERY = 25
 def list_drafts(request: Request, desk: DeskOf) -> Response:
     """Show all drafts with what their newest audits found."""
     return page(request, "review_drafts.html", drafts=desk.reviews.summaries())
+
+
+@router.post("/review")
+def add(desk: DeskOf, form: FormOf) -> Response:
+    """Put dropped files into drafts/ and begin to check the first of them."""
+    from rag_assets.auditing.receiving import add_drafts
+
+    files = [each for each in form.getlist("file") if isinstance(each, UploadFile)]
+    names = [
+        name
+        for each in files
+        if each.filename
+        for name in add_drafts(desk.workspace, each.filename, each.file.read())
+    ]
+    if not names:
+        raise UsageError("no draft was chosen. Choose a .md, .txt, .docx, .tex or .zip file.")
+    return _work(desk, names[0], "check")
 
 
 @router.get("/review/{name:path}")

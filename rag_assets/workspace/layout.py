@@ -241,6 +241,16 @@ class Workspace:
         return self.meta / "journal" / "judgements" / "citations.jsonl"
 
     @property
+    def reference_journal(self) -> Path:
+        """Which documents people have said that entries of reference lists mean."""
+        return self.judgement_journal.with_name("references.jsonl")
+
+    @property
+    def bibliographies(self) -> Path:
+        """BibTeX, CSL-JSON and RIS files of the user, for keys that drafts cite."""
+        return self.root / "bibliographies"
+
+    @property
     def queries(self) -> Path:
         """The user's questions."""
         return self.root / "queries"

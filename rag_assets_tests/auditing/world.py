@@ -12,11 +12,13 @@ from rag_assets.auditing import (
     CitationAudit,
     CitedDocument,
     CitedDocumentRef,
+    NoReferences,
     Passage,
     VerdictStore,
     parse_draft,
     verify_citations,
 )
+from rag_assets.auditing.references import Known
 from rag_assets.law.citing import StatuteCitation
 from rag_assets.model import PageBox
 from rag_assets.model.settings import VerifySettings
@@ -117,7 +119,7 @@ def make_document(
     return CitedDocument(namespace, uid, title, citable, built)
 
 
-class Shelf:
+class Shelf(NoReferences):
     """Documents in memory. `loaded` says which were opened."""
 
     def __init__(
@@ -159,6 +161,13 @@ class Shelf:
         self, citation: StatuteCitation, namespaces: Sequence[str], as_of: date | None = None
     ) -> CitedDocumentRef:
         raise UnknownLawError(f"《{citation.law}》 is not in this vault.")
+
+    def known(self, namespaces: Sequence[str]) -> list[Known]:
+        return [
+            Known(d.namespace, d.doc_uid, d.title or "", head="\n".join(p.text for p in d.passages))
+            for d in self._documents.values()
+            if not namespaces or d.namespace in namespaces
+        ]
 
     def uids(self) -> list[tuple[str, str]]:
         return list(self._documents)

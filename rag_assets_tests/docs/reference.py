@@ -90,6 +90,11 @@ VERDICT_REASONS = {
     "unknown_uid": ("ERROR", "No document has the uid, no law the name; the nearest is shown."),
     "unknown_article": ("ERROR", ("The law has no such wording, article or clause, or it stands "
     "below another chapter; the nearest is shown.")),
+    "no_entry": ("ERROR", "The draft's reference list has no entry that fits the citation."),
+    "unsure_entry": ("ERROR", ("Several entries fit the citation, or several documents the entry, "
+    "or one of them only nearly: settle it with `rag references`.")),
+    "not_in_library": ("ERROR", ("The entry means no document of the library: add its file, or "
+    "settle which document it is with `rag references`.")),
     "removed": ("ERROR", "Its file is gone: put it back, or cite another document."),
     "ambiguous_uid": ("ERROR", "Several namespaces have it: write `{#namespace:doc_uid}`."),
     "not_citable": ("ERROR", "The file is not in a folder of evidence."),

@@ -19,6 +19,7 @@ from rag_assets.auditing import (
     CitationVerdict,
     CitedDocument,
     CitedDocumentRef,
+    NoReferences,
     Passage,
     read_draft,
     verify_citations,
@@ -225,7 +226,7 @@ class MiniLM:
         return self.tokenizer.unknown_share(text)
 
 
-class SampleLibrary:
+class SampleLibrary(NoReferences):
     """The samples' evidence, parsed and chunked with the default settings, nothing stored."""
 
     def __init__(self, model: MiniLM) -> None:

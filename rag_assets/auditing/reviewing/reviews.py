@@ -26,6 +26,7 @@ from rag_assets.auditing import (
     read_draft,
     urgency,
 )
+from rag_assets.auditing.draft import draft_bytes
 from rag_assets.auditing.judgements import (
     ChosenPassage,
     Judgement,
@@ -693,7 +694,7 @@ class Reviews:
             DamagedFileError: the journal of judgements or an audit is not what was written.
         """
         path = self.path(name)
-        digest = hash_bytes(path.read_bytes())
+        digest = hash_bytes(draft_bytes(path))
         with self._lock:
             known = self._audits.get(name)
             if known is None or known[1].draft_digest != digest:
