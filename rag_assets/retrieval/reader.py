@@ -421,10 +421,14 @@ class Reader:
         return {row["doc_uid"]: row["page_labels"] for row in rows if row["page_labels"]}
 
     def _hit(self, row: Mapping[str, Any]) -> Hit:
-        return Hit.from_row(row, self._page_labels.get(row["doc_uid"], ()))
+        return Hit.from_row(row, self._labels_of(row))
 
     def _parent(self, row: Mapping[str, Any]) -> ParentPassage:
-        return ParentPassage.from_row(row, self._page_labels.get(row["doc_uid"], ()))
+        return ParentPassage.from_row(row, self._labels_of(row))
+
+    def _labels_of(self, row: Mapping[str, Any]) -> Sequence[str]:
+        has_pages = row["page_start"] is not None
+        return self._page_labels.get(row["doc_uid"], ()) if has_pages else ()
 
     def _column(self, model_fingerprint: str) -> str:
         column = self._columns.get(model_fingerprint)
