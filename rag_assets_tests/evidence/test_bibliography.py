@@ -435,3 +435,32 @@ def test_an_audit_of_the_draft_is_named_by_any_of_its_files(own: Workspace) -> N
 def test_what_is_no_file_is_told_with_what_could_be_named(own: Workspace) -> None:
     with pytest.raises(UsageError, match=r"there is no such file\. Name a draft"):
         export_used_sources(own, own.drafts / "chaptr.md")
+
+
+def test_journal_volume_and_pages_are_in_every_format() -> None:
+    place = {"journal": "Journal of the ACM", "volume": "44", "issue": "4", "page_range": "585-591"}
+    one = make_reference(row(title="Cuts", citation_key="stoer1997", year=1997, **place), ())
+    assert one.kind == "article"
+    told = render_bibtex([one])
+    assert told.startswith("@article{stoer1997")
+    for field in ("journal = {Journal of the {ACM}}", "volume = {44}", "number = {4}",
+                  "pages = {585--591}"):  # fmt: skip
+        assert field in told
+    (csl,) = json.loads(render_csl([one]))
+    assert (csl["container-title"], csl["volume"], csl["page"]) == (
+        "Journal of the ACM", "44", "585-591",
+    )  # fmt: skip
+    assert {"JO  - Journal of the ACM", "VL  - 44", "IS  - 4", "SP  - 585", "EP  - 591"} <= set(
+        render_ris([one]).splitlines()
+    )
+    assert "Journal of the ACM 44(4), 585–591." in render_markdown([one], "x", ())
+
+
+def test_paper_of_a_conference_is_one_and_a_preprint_without_journal_stays_one() -> None:
+    given = {"journal": "Proceedings of NAACL-HLT 2013", "page_range": "211-220"}
+    one = make_reference(row(title="Retelling", **given), ())
+    assert one.kind == "conference"
+    assert "booktitle = {Proceedings of {NAACL-HLT} 2013}" in render_bibtex([one])
+    assert json.loads(render_csl([one]))[0]["type"] == "paper-conference"
+    assert "T2  - Proceedings of NAACL-HLT 2013" in render_ris([one])
+    assert make_reference(row(doi="10.48550/arxiv.1706.03762"), ()).kind == "preprint"
