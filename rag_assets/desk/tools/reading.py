@@ -149,6 +149,7 @@ def _passage(rank: int, hit: Hit) -> dict[str, Any]:
         "chunk_id": hit.chunk_id,
         "parent_id": hit.parent_id,
         "doc_uid": hit.doc_uid,
+        "citation_key": hit.citation_key,
         "title": hit.doc_title,
         "section": " › ".join(hit.section_path),
         "place": place.text if place else "",
