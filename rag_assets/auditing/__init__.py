@@ -1,7 +1,14 @@
 """Checks of a draft: whether the documents that it cites support what it says."""
 
 from rag_assets.auditing.citation_forms import Citation
-from rag_assets.auditing.draft import CitedSentence, Draft, parse_draft, read_draft, unit_of
+from rag_assets.auditing.draft import (
+    CitedSentence,
+    Draft,
+    parse_draft,
+    place_in,
+    read_draft,
+    unit_of,
+)
 from rag_assets.auditing.library import (
     CitedDocument,
     CitedDocumentRef,

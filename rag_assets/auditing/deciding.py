@@ -299,6 +299,7 @@ def _bare(
         suggested_query=(suggest_query(case.claim) or None) if is_missing else None,
         nearest_uids=nearest,
         paired=(target.pairing or None) if target else None,
+        file=case.sentence.file,
         is_clause=bool(case.citation.claim),
     )
 

@@ -1,4 +1,4 @@
-"""A draft in Markdown, plain text or Word, with its cited sentences."""
+"""A draft in Markdown, plain text, LaTeX or Word, with its cited sentences."""
 
 import re
 from bisect import bisect_right
@@ -14,7 +14,10 @@ from rag_assets.auditing.citation_forms import (
     find_anchors,
     find_laws_in_words,
 )
+from rag_assets.auditing.latex import read_latex
+from rag_assets.auditing.latex_source import latex_files
 from rag_assets.auditing.notes import find_note_references
+from rag_assets.auditing.open_document import read_odt, read_rtf
 from rag_assets.auditing.prose import ProseKind
 from rag_assets.auditing.references import (
     DraftSource,
@@ -43,7 +46,13 @@ from rag_assets.workspace.bounded_yaml import YamlError, parse_yaml
 
 # Formats that are read as Markdown.
 
-OFFICE_SUFFIXES = (".docx",)
+OFFICE_SUFFIXES = (".docx", ".odt", ".rtf")
+LATEX_SUFFIXES = (".tex",)
+
+
+def place_in(draft_name: str, line: int, file: str = "") -> str:
+    """Return a place in a draft as it is shown: `line 12`, `line 12 of sections/method.tex`."""
+    return f"{unit_of(draft_name)} {line}" + (f" of {file}" if file else "")
 
 
 def unit_of(draft_name: str) -> str:
@@ -86,6 +95,7 @@ class CitedSentence:
             alone.
         citations: in order of appearance; last those of footnotes that hold nothing else.
         quotations: what it quotes, wholly or, where a quotation runs over sentences, in part.
+        file: in which it stands, where the draft includes others; empty for the draft itself.
     """
 
     index: int
@@ -96,6 +106,7 @@ class CitedSentence:
     claim: str
     citations: tuple[Citation, ...]
     quotations: tuple[str, ...] = ()
+    file: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +132,7 @@ class DraftSentence:
     is_footnote: bool
     noted: tuple[Citation, ...] = ()
     is_listed: bool = False
+    file: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,10 +177,11 @@ def default_splitter() -> SentenceSplitter:
 def read_draft(
     path: Path, namespaces: Sequence[str] = (), split: SentenceSplitter | None = None
 ) -> Draft:
-    """Read a draft in Markdown or, for `.txt`, plain text.
+    """Read a draft in Markdown, plain text (`.txt`), LaTeX (`.tex`), Word (`.docx`),
+    OpenDocument (`.odt`) or rich text (`.rtf`).
 
     Args:
-        path: a UTF-8 file.
+        path: of the file; of a draft in LaTeX the main one.
         namespaces: in place of those that its front matter names, where any are given.
         split: finds sentences; the one of `rag_assets.chunking` where None.
 
@@ -178,17 +191,24 @@ def read_draft(
     if not path.is_file():
         found = "is a folder" if path.is_dir() else "does not exist"
         raise UsageError(f"{path}: the draft {found}. Give the path of a Markdown or text file.")
-    entries = [entry for file in files_of(path)[1:] for entry in read_bibliography(file)]
-    draft = parse_draft(path.name, path.read_bytes(), split, entries)
+    if path.suffix.lower() in LATEX_SUFFIXES:
+        draft = parse_draft(path.name, path.read_bytes(), split, source=read_latex(path))
+    else:
+        entries = [entry for file in files_of(path)[1:] for entry in read_bibliography(file)]
+        draft = parse_draft(path.name, path.read_bytes(), split, entries)
     draft = replace(draft, digest=hash_bytes(draft_bytes(path)))
     return replace(draft, namespaces=tuple(dict.fromkeys(namespaces))) if namespaces else draft
 
 
 def files_of(path: Path) -> tuple[Path, ...]:
-    """Return the files that a draft consists of: itself, and the bibliography files that it reads.
+    """Return the files that a draft consists of: itself, what it includes, and the bibliography
+    files that it reads.
 
-    These are the ones that its front matter names, else the `.bib` or `.ris` with its name.
+    These are the ones that its front matter or its LaTeX names, else the `.bib` or `.ris` with its
+    name.
     """
+    if path.suffix.lower() in LATEX_SUFFIXES:
+        return latex_files(path)
     head = FRONT_MATTER.match(path.read_bytes().decode("utf-8-sig", "ignore"))
     named = _BIBLIOGRAPHY.search(head["yaml"]) if head is not None else None
     if named is not None:
@@ -209,17 +229,19 @@ def parse_draft(
     data: bytes,
     split: SentenceSplitter | None = None,
     bibliography: Sequence[Entry] = (),
+    source: DraftSource | None = None,
 ) -> Draft:
     """Return the draft that `data` holds; `name` says what it is called and, by its suffix,
     whether it is plain text.
 
     Args:
         bibliography: entries of files beside the draft.
+        source: the draft as Markdown, where it was read with the files that it includes.
 
     Raises:
         UsageError: as `read_draft`.
     """
-    source = _read_source(name, data)
+    source = source or _read_source(name, data)
     text = source.text
     front_matter = FRONT_MATTER.match(text)
     namespaces: tuple[str, ...] = ()
@@ -240,7 +262,7 @@ def parse_draft(
         if sentence.kind != "heading":
             words = body[sentence.start : sentence.end]
             sentence.citations.extend(find_laws_in_words(words, sentence.start))
-    lines = _Lines.of(source)
+    lines = _Lines.of(source, name)
     references = tuple(
         replace(entry, line=lines.at(entry.start)) if entry.start >= 0 else entry
         for entry in references
@@ -256,6 +278,7 @@ def parse_draft(
             lines.at(sentence.start), sentence.start, sentence.end, sentence.text, sentence.claim,
             tuple(sentence.citations), sentence.kind, sentence.block,
             sentence.is_footnote, tuple(sentence.noted), sentence.is_listed,
+            lines.file_at(sentence.start),
         )
         for sentence in reader.sentences
     )  # fmt: skip
@@ -266,8 +289,11 @@ def parse_draft(
 
 
 def _read_source(name: str, data: bytes) -> DraftSource:
-    if Path(name).suffix.lower() in OFFICE_SUFFIXES:
-        return read_word(name, data)
+    suffix = Path(name).suffix.lower()
+    if suffix in LATEX_SUFFIXES:
+        return read_latex(Path(name), data)
+    if suffix in OFFICE_SUFFIXES:
+        return {".odt": read_odt, ".rtf": read_rtf}.get(suffix, read_word)(name, data)
     # Line ends stay as they are: places are those of the file, but for what is dropped.
     text = "\r".join(map(drop_controls, _decode(name, data).split("\r")))
     return DraftSource(text, hash_bytes(data))
@@ -275,20 +301,31 @@ def _read_source(name: str, data: bytes) -> DraftSource:
 
 @dataclass(frozen=True, slots=True)
 class _Lines:
-    """Lines of a draft, or paragraphs of a Word document: where each begins, and its number."""
+    """Lines of a draft, or paragraphs of a Word document: where each begins, its number and file.
+
+    Args:
+        files: empty where all are of the draft's own file.
+    """
 
     starts: Sequence[int]
     numbers: Sequence[int]
+    files: Sequence[str] = ()
 
     @classmethod
-    def of(cls, source: DraftSource) -> "_Lines":
+    def of(cls, source: DraftSource, name: str) -> "_Lines":
         if source.lines:
-            return cls([at for at, _, _ in source.lines], [line for *_, line in source.lines])
+            begins, files, numbers = zip(*source.lines, strict=True)
+            return cls(begins, numbers, ["" if file == name else file for file in files])
         starts = [0, *(match.end() for match in _LINE_END.finditer(source.text))]
         return cls(starts, range(1, len(starts) + 1))
 
     def at(self, offset: int) -> int:
+        """Return the number of the line at an offset."""
         return self.numbers[max(bisect_right(self.starts, offset) - 1, 0)]
+
+    def file_at(self, offset: int) -> str:
+        """Return the file that this line is of, empty for the draft itself."""
+        return self.files[max(bisect_right(self.starts, offset) - 1, 0)] if self.files else ""
 
 
 def _read_references(
@@ -427,6 +464,7 @@ def _cited(
             sentence.claim,
             tuple(sentence.citations),
             tuple(quotation.text for quotation in sentence.quotations),
+            lines.file_at(sentence.start),
         )
         for index, sentence in enumerate(cited)
     )
@@ -486,8 +524,9 @@ def _read_namespaces(name: str, front_matter: str) -> tuple[str, ...]:
 
 def _warnings(name: str, reader: SentenceReader, counted: "_Lines") -> Iterator[str]:
     def lines(offsets: Sequence[int]) -> str:
-        numbers = sorted({counted.at(offset) for offset in offsets})
-        named = ", ".join(map(str, numbers[:_MAX_LINES_NAMED]))
+        numbers = sorted({(counted.file_at(offset), counted.at(offset)) for offset in offsets})
+        shown = [f"{line} of {file}" if file else str(line) for file, line in numbers]
+        named = ", ".join(shown[:_MAX_LINES_NAMED])
         more = f" and {len(numbers) - _MAX_LINES_NAMED} more" * (len(numbers) > _MAX_LINES_NAMED)
         return f"{'line' if len(numbers) == 1 else 'lines'} {named}{more}"
 

@@ -362,7 +362,7 @@ def read_bibliography(path: Path) -> tuple[Entry, ...]:
         raise UsageError(f"{path}: the bibliography cannot be read: {error}") from error
     suffix = path.suffix.lower()
     if suffix == ".bib":
-        return tuple(_read_bibtex(text, path.name))
+        return tuple(read_bibtex(text, path.name))
     if suffix == ".json":
         try:
             items = json.loads(text)
@@ -382,34 +382,54 @@ def read_bibliography(path: Path) -> tuple[Entry, ...]:
     )
 
 
-def _read_bibtex(text: str, file: str) -> Iterator[Entry]:
+def read_bibtex(text: str, file: str) -> Iterator[Entry]:
+    """Yield the entries of a `.bib` file.
+
+    Args:
+        file: its name, for the entries.
+    """
     from bibtexparser.entrypoint import parse_string
+
+    lines = {match[1]: text.count("\n", 0, match.start()) + 1 for match in _BIB_KEY.finditer(text)}
+    # A key that is there twice: the first counts, as in BibTeX.
+    works = {
+        entry.key: {name.lower(): str(each.value) for name, each in entry.fields_dict.items()}
+        for entry in parse_string(text).entries
+    }
+    for key, own in works.items():
+        fields = dict(own)
+        # A chapter takes what it lacks from its book, whose title is that of the book.
+        for parent in (fields.get("crossref", ""), *fields.get("xdata", "").split(",")):
+            for name, value in works.get(parent.strip(), {}).items():
+                is_book = name == "title" and parent == fields.get("crossref")
+                if name not in {"doi", "pages", "subtitle"}:
+                    fields.setdefault("booktitle" if is_book else name, value)
+        yield bibtex_entry(key, fields, line=lines.get(key, 0), file=file)
+
+
+def bibtex_entry(key: str, fields: Mapping[str, str], *, line: int = 0, file: str = "") -> Entry:
+    """Return the entry of BibTeX's or biblatex's fields, by their names in lower case."""
     from pylatexenc.latex2text import LatexNodes2Text
 
     plain = LatexNodes2Text(keep_braced_groups=False, strict_latex_spaces=False).latex_to_text
-    lines = {match[1]: text.count("\n", 0, match.start()) + 1 for match in _BIB_KEY.finditer(text)}
-    library = parse_string(text)
-    # A key that is there twice: the first counts, as in BibTeX.
-    for entry in library.entries:
-        fields = {name.lower(): str(each.value) for name, each in entry.fields_dict.items()}
 
-        def value(*names: str, fields: Mapping[str, str] = fields) -> str:
-            found = next((fields[name] for name in names if fields.get(name)), "")
-            return " ".join(plain(found).replace("{", "").replace("}", "").split())
+    def value(*names: str) -> str:
+        found = next((fields[name] for name in names if fields.get(name)), "")
+        return " ".join(plain(found).replace("{", "").replace("}", "").split())
 
-        people = next((fields[n] for n in ("author", "editor") if fields.get(n)), "")
-        authors = tuple(
-            filter(None, (_bibtex_family(plain, name) for name in re.split(r"\s+and\s+", people)))
-        )
-        years = _YEAR.findall(value("year", "date"))
-        title = value("title")
-        parts = [", ".join(authors), years[0] if years else "", title]
-        parts += [value("journal", "journaltitle", "booktitle"), value("note")]
-        yield Entry(
-            ". ".join(filter(None, parts)), entry.key, authors, years[0] if years else "", title,
-            read_doi(value("doi") or value("url")), value("pages"),
-            line=lines.get(entry.key, 0), file=file,
-        )  # fmt: skip
+    people = next((fields[n] for n in ("author", "editor") if fields.get(n)), "")
+    authors = tuple(
+        filter(None, (_bibtex_family(plain, name) for name in re.split(r"\s+and\s+", people)))
+    )
+    years = _YEAR.findall(value("year", "date"))
+    title = ": ".join(filter(None, (value("title"), value("subtitle"))))
+    parts = [", ".join(authors), years[0] if years else "", title]
+    parts += [value("journal", "journaltitle", "booktitle"), value("institution", "school")]
+    parts.append(value("note"))
+    return Entry(
+        ". ".join(filter(None, parts)), key, authors, years[0] if years else "", title,
+        read_doi(value("doi") or value("url")), value("pages"), line=line, file=file,
+    )  # fmt: skip
 
 
 def _bibtex_family(plain: Any, written: str) -> str:
@@ -507,7 +527,7 @@ _SURE, _LIKELY = 0.75, 0.45
 # A title that is the same is enough, unless authors or year say otherwise.
 _TITLE_ALONE = 0.75
 # Words of a title, to say that another one has most of them.
-_FEWEST_STEMS = 4
+_FEWEST_STEMS, _MOST_WORDS = 4, 0.8
 # Characters of a document within which its own authors and year stand.
 _FIRST_PAGE = 1800
 _MARGIN = 0.12
@@ -629,9 +649,8 @@ def _title_score(entry: Entry, known: Known) -> float:
             found = title_likeness(part, head)
             # Farther on, what is only like a title is that of another work that is cited.
             likeness = max(likeness, found if found >= _SAME_TITLE else title_likeness(part, first))
-    if likeness < _LIKE_TITLE and _share_of_words(entry.title or entry.text, known.title) >= 0.75:
-        return _LIKE_TITLE
-    return likeness
+    share = _share_of_words(entry.title or entry.text, known.title)
+    return max(likeness, _LIKE_TITLE) if share >= _MOST_WORDS else likeness
 
 
 def _share_of_words(title: str, other: str) -> float:

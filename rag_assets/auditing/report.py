@@ -11,7 +11,7 @@ from rag_assets.auditing.claims import (
     LinkedEvidence,
     describe_found,
 )
-from rag_assets.auditing.draft import unit_of
+from rag_assets.auditing.draft import place_in
 from rag_assets.auditing.record import CitationAudit, CitationVerdict
 from rag_assets.judging import Sign, show_score
 from rag_assets.model import (
@@ -124,13 +124,13 @@ def _details(audit: CitationAudit) -> Iterator[str]:
     yield "## To fix"
     yield ""
     for row in to_mend:
-        yield from _detail(row, unit_of(audit.draft_name))
+        yield from _detail(row, place_in(audit.draft_name, row.line, row.file))
 
 
-def _detail(row: CitationVerdict, unit: str) -> Iterator[str]:
+def _detail(row: CitationVerdict, where: str) -> Iterator[str]:
     place = f", {_escape(row.hint)}" if row.hint else ""
     cited = f"{code_span(row.cites or '(empty)')}{place}"
-    yield f"### {row.number}. {row.status}: {cited} in {unit} {row.line}"
+    yield f"### {row.number}. {row.status}: {cited} in {_escape(where)}"
     yield ""
     yield block_quote(row.sentence)
     if row.is_clause:
@@ -343,9 +343,9 @@ def _claims_details(audit: ClaimAudit) -> Iterator[str]:
         return
     yield "## To fix"
     yield ""
-    unit = unit_of(audit.draft_name)
     for row in to_mend:
-        yield f"### {row.status}: {unit} {row.line}, {row.claim_type} (`{row.claim_id}`)"
+        where = _escape(place_in(audit.draft_name, row.line, row.file))
+        yield f"### {row.status}: {where}, {row.claim_type} (`{row.claim_id}`)"
         yield ""
         yield block_quote(row.sentence)
         yield ""

@@ -198,7 +198,7 @@ class ReviewView:
     @property
     def can_edit(self) -> bool:
         """Whether the draft is a file of text."""
-        return not self.name.lower().endswith(".docx")
+        return not self.name.lower().endswith((".docx", ".odt", ".rtf", ".tex"))
 
     @property
     def sources(self) -> "list[CitedSource]":

@@ -598,7 +598,7 @@ def _json_of(path: Path) -> Path:
     if not data.is_file():
         found = f"{data.name} beside it is missing" if path.exists() else "there is no such file"
         raise UsageError(
-            f"{path}: {found}. Name a draft (.md, .txt, .docx), or a pack or an audit below "
+            f"{path}: {found}. Name a draft (.md, .txt, .tex, .docx), or a pack or an audit below "
             "outputs/."
         )
     return data

@@ -89,6 +89,8 @@ OWNERS = {
     },
     "a person's drafts": {
         "auditing/draft.py",
+        "auditing/latex.py",
+        "auditing/latex_source.py",
         "auditing/receiving.py",
         "auditing/storing.py:find_drafts",
         "auditing/storing.py:list_drafts",
