@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -36,6 +36,8 @@ PAGES = re.sub(r"\?P<\w+>", "?:", _PAGES.pattern)
 PLACE = re.compile(rf"(?<!\w)(?:{PAGES}|{_OTHER.pattern})", re.IGNORECASE)
 # What LaTeX writes for a space: p.~9, pp.\,2--3.
 _TIE = re.compile(r"(?<=[A-Za-z.§])(?:~|\\[,;: ])+")
+# Pages of front matter, and of a part of a journal: p. xii, p. e14.
+_OTHER_PAGE = re.compile(r"p(?:age|\.)?\s*([ivxlc]+|[a-z]\d+)\.?", re.IGNORECASE)
 # `p. 3ff.`: this page and those that follow; nobody means more than a few.
 _FOLLOWING_PAGES = 3
 
@@ -52,9 +54,24 @@ class LocatorHint:
     text: str
     pages: tuple[tuple[int, int], ...] = ()
 
-    def names_page(self, first: int, last: int) -> bool:
-        """Say whether one of the pages from `first` to `last` is named."""
-        return any(start <= last and first <= end for start, end in self.pages)
+    def names_page(self, first: int, last: int, labels: Sequence[str] = ()) -> bool:
+        """Say whether one of the pages from `first` to `last` is named.
+
+        Args:
+            first: place in the file, from 1.
+            labels: the number that each page of the document bears in print. A page that is named
+                is the one that bears the number; where none does, the one at that place.
+        """
+        named = [*self._printed(labels)]
+        return any(start <= last and first <= end for start, end in named or self.pages)
+
+    def _printed(self, labels: Sequence[str]) -> Iterator[tuple[int, int]]:
+        other = _OTHER_PAGE.fullmatch(self.text)
+        named = other[1].casefold() if other else None
+        for sheet, label in enumerate(labels, start=1):
+            is_named = label.isdecimal() and any(a <= int(label) <= b for a, b in self.pages)
+            if is_named or label.casefold() == named:
+                yield sheet, sheet
 
 
 def read_hint(text: str, *, bare: bool) -> LocatorHint | None:

@@ -114,6 +114,8 @@ class CitedDocument:
             of a diagram, what a person has disabled. A quotation may stand in them, support may
             not come from them.
         content_version: SHA-256 of the raw file; empty where it is not known.
+        page_labels: the number that each page bears in print, empty where it is not known; none
+            where they are those of the file.
     """
 
     namespace: str
@@ -123,6 +125,7 @@ class CitedDocument:
     passages: Sequence[Passage]
     unsaid: Sequence[Passage] = ()
     content_version: str = ""
+    page_labels: tuple[str, ...] = ()
 
     @property
     def pages(self) -> int:
@@ -140,6 +143,7 @@ def digest_document(document: CitedDocument) -> str:
         document.title,
         [_passage_fields(passage) for passage in document.passages],
         [_passage_fields(passage) for passage in document.unsaid],
+        *([document.page_labels] if document.page_labels else []),
     )
 
 

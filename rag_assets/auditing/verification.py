@@ -480,7 +480,9 @@ def _places(
         i: (0, len(passage.text))
         for i, passage in enumerate(document.passages)
         if passage.page_start is not None
-        and hint.names_page(passage.page_start, passage.page_end or passage.page_start)
+        and hint.names_page(
+            passage.page_start, passage.page_end or passage.page_start, document.page_labels
+        )
     }
     if not named:
         yield None, "unchecked"

@@ -38,7 +38,7 @@ def summarise_pack(pack: "EvidencePack", told: Collection[str] = ()) -> str:
     match = pack.match
     lines = [] if match is None or match.is_good else [*_wrapped(match.sentence or "", ""), ""]
     for item in pack.items:
-        lines += [*_item(item, pack.as_of), ""]
+        lines += [*_item(item, pack), ""]
     if not pack.items:
         lines += ["Nothing was found.", ""]
     for warning in pack.warnings:
@@ -47,18 +47,19 @@ def summarise_pack(pack: "EvidencePack", told: Collection[str] = ()) -> str:
     return "\n".join(lines).rstrip()
 
 
-def _item(item: "EvidenceItem", as_of: str | None) -> Iterator[str]:
+def _item(item: "EvidenceItem", pack: "EvidencePack") -> Iterator[str]:
     head = f"{item.rank}. {item.title or item.doc_uid}, {item.locator}"
     yield from _wrapped(head, _INDENT)
     yield from _wrapped(f"{_INDENT}“{item.shown_quote}”", _INDENT)
     if item.edited is not None:
         yield from _wrapped(f"{_INDENT}edited; searches read “{item.edited}”", _INDENT)
-    yield f"{_INDENT}cite as {{#{item.cite_as}}}"
+    names = dict.fromkeys((pack.short_citation(item), item.cite_as))
+    yield f"{_INDENT}cite as {' or '.join(f'{{#{name}}}' for name in names)}"
     if item.law is not None:
         from rag_assets.evidence.rendering import describe_law as describe_standing
 
         cited = f"{item.law.citation}: " if item.law.citation else ""
-        yield from _wrapped(f"{_INDENT}{cited}{describe_standing(item.law, as_of)}", _INDENT)
+        yield from _wrapped(f"{_INDENT}{cited}{describe_standing(item.law, pack.as_of)}", _INDENT)
 
 
 def summarise_answer(answer: "Answer") -> str:
