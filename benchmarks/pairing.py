@@ -18,7 +18,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from rag_assets.auditing.citation_forms import WrittenCitation
-from rag_assets.auditing.references import Known, Pairing, find_list, pair
+from rag_assets.auditing.pairing import Known, Pairing, pair
+from rag_assets.auditing.references import find_list
 from rag_assets.auditing.written import ReferenceIndex, find_written
 from rag_assets.evidence.bibliography import PersonName, split_names
 from rag_assets.model import HAN

@@ -65,6 +65,7 @@ PUBLIC_MODULES = (
     "library",
     "online",
     "pages",
+    "pairing",
     "receiving",
     "record",
     "reference_check",

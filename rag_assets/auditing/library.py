@@ -11,7 +11,8 @@ from typing import Literal, NamedTuple, Protocol
 from rapidfuzz import fuzz, process
 
 from rag_assets.auditing.citation_forms import Citation
-from rag_assets.auditing.references import Entry, Known, Pairing, is_same_work, pair
+from rag_assets.auditing.pairing import Known, Pairing, is_same_work, pair
+from rag_assets.auditing.references import Entry
 from rag_assets.law import (
     ARTICLE_AND_CLAUSE,
     Clause,

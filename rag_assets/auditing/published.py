@@ -15,12 +15,8 @@ from rag_assets.auditing.library import (
     cited_article,
     shown_repeal,
 )
-from rag_assets.auditing.references import (
-    BIBLIOGRAPHY_SUFFIXES,
-    Entry,
-    Known,
-    read_bibliography,
-)
+from rag_assets.auditing.pairing import Known
+from rag_assets.auditing.references import BIBLIOGRAPHY_SUFFIXES, Entry, read_bibliography
 from rag_assets.auditing.settling import entry_key, read_settlements
 from rag_assets.embedding import (
     EmbeddingTokenizer,

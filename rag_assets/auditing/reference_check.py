@@ -23,19 +23,9 @@ from rag_assets.auditing.library import (
     look_up,
     resolve_citation,
 )
+from rag_assets.auditing.pairing import FIRST_PAGE, Known, Pairing, is_nameless, is_same_work
 from rag_assets.auditing.published import open_published
-from rag_assets.auditing.references import (
-    FIRST_PAGE,
-    Entry,
-    Known,
-    Pairing,
-    family_name,
-    fold,
-    is_nameless,
-    is_same_work,
-    read_doi,
-    repeated_keys,
-)
+from rag_assets.auditing.references import Entry, family_name, fold, read_doi, repeated_keys
 from rag_assets.auditing.settling import Settlement, append_settlement
 from rag_assets.evidence.bibliography import split_names
 from rag_assets.model import (

@@ -20,8 +20,9 @@ from rag_assets.auditing.citation_forms import (
     find_hint,
     read_hint,
 )
+from rag_assets.auditing.pairing import is_nameless
 from rag_assets.auditing.pointers import CITED, only_points
-from rag_assets.auditing.references import LIST_HEADING, Entry, family_name, fold, is_nameless
+from rag_assets.auditing.references import LIST_HEADING, Entry, family_name, fold
 from rag_assets.model import HAN, HAN_RANGES
 
 # Which entry of the list is meant by names and a year.

@@ -8,12 +8,8 @@ from urllib.parse import unquote
 
 from rag_assets.auditing import open_published
 from rag_assets.auditing.library import References
-from rag_assets.auditing.references import (
-    BIBLIOGRAPHY_SUFFIXES,
-    Entry,
-    Pairing,
-    read_bibliography,
-)
+from rag_assets.auditing.pairing import Pairing
+from rag_assets.auditing.references import BIBLIOGRAPHY_SUFFIXES, Entry, read_bibliography
 from rag_assets.knowledge.adding import add_content, add_file, read_uri, sidecar_of
 from rag_assets.model import UsageError
 from rag_assets.storage import explained_errors, write_bytes

@@ -12,8 +12,9 @@ from urllib.parse import parse_qs, unquote, urlsplit
 import pytest
 
 from rag_assets.auditing.online import Services, describe_requests, look_up_online
+from rag_assets.auditing.pairing import Pairing
 from rag_assets.auditing.reference_check import CheckedEntry, ReferenceCheck
-from rag_assets.auditing.references import Pairing, parse_entry
+from rag_assets.auditing.references import parse_entry
 
 ENTRIES = (
     "Rail, R. (2012). Punctual trains of the valleys. *Rails*, 2. https://doi.org/10.1000/rails",

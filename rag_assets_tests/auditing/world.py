@@ -18,7 +18,7 @@ from rag_assets.auditing import (
     parse_draft,
     verify_citations,
 )
-from rag_assets.auditing.references import Known
+from rag_assets.auditing.pairing import Known
 from rag_assets.law.citing import StatuteCitation
 from rag_assets.model import PageBox
 from rag_assets.model.settings import VerifySettings
