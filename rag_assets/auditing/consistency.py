@@ -1,0 +1,502 @@
+"""Where a draft contradicts itself: its tables, its abstract, and references that point nowhere."""
+
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Literal
+
+from rapidfuzz.distance import OSA
+
+from rag_assets.auditing.draft import Draft, DraftSentence
+from rag_assets.judging import read_quantities
+from rag_assets.judging.numbers import is_equal, units_agree, work_out
+from rag_assets.judging.quantities import Quantity, is_year
+from rag_assets.judging.words import fold
+from rag_assets.model import HAN
+from rag_assets.publishing.content_words import content_stems
+
+InconsistencyKind = Literal["table", "abstract", "reference"]
+
+
+@dataclass(frozen=True, slots=True)
+class Inconsistency:
+    """A place where a draft contradicts itself or points to nothing.
+
+    Args:
+        kind: “table”: a number that its own table has otherwise; “abstract”: a number that the
+            text has otherwise; “reference”: what is pointed to is not there.
+        line: of the sentence, from 1; [start, end) in the draft's text.
+        says: the number or reference as it stands.
+        other: the number at the other place; empty for a reference. `other_line` is its line,
+            `row` and `column` name the cell of a table, `words` are the sentence or row there.
+        reason: a sentence for the writer.
+    """
+
+    kind: InconsistencyKind
+    line: int
+    start: int
+    end: int
+    sentence: str
+    says: str
+    other: str
+    other_line: int | None
+    row: str
+    column: str
+    words: str
+    reason: str
+
+
+def find_inconsistencies(draft: Draft) -> tuple[Inconsistency, ...]:
+    """Return where a draft contradicts itself, in its order; each sentence and number once."""
+    parts = _Parts(draft)
+    found: dict[tuple[int, str], Inconsistency] = {}
+    for one in (*_against_tables(parts), *_against_body(parts), *_dangling(parts)):
+        found.setdefault((one.start, one.says), one)
+    return tuple(sorted(found.values(), key=lambda one: (one.start, one.says)))
+
+
+# The parts of a draft: its abstract, its tables with their captions, the numbers of its text.
+
+_ABSTRACT = re.compile(r"\s*(?:abstract|summary|摘\s*要|内容提要)\s*[.:：]?\s*", re.IGNORECASE)
+_ABSTRACT_OPENS = re.compile(r"(?:(?i:abstract)\s?[.:—–-]|ABSTRACT\b|Abstract\s(?=[A-Z])|摘\s*要\s*[:：])")
+_PARTS_OF_ABSTRACT = re.compile(
+    r"\s*(?:background|objectives?|aims?|purpose|introduction|methods?|design|setting|participants"
+    r"|patients|interventions?|results?|findings|conclusions?|interpretation|funding|目的|方法|结果|结论)"
+    r"\s*[.:：]?\s*",
+    re.IGNORECASE,
+)
+_ABSTRACT_ENDS = re.compile(r"\s*(?:key\s?words|index terms|关键词|关键字)", re.IGNORECASE)
+_LONGEST_ABSTRACT = 40  # sentences
+_NUMBER = r"\d{1,3}(?:[.-]\d{1,2}){0,2}"
+_CAPTION = re.compile(
+    rf"\s*(?:(?P<table>tables?|tab\.|表)|(?P<figure>figures?|figs?\.?|图))\s*(?P<number>{_NUMBER})(?![\d%])",
+    re.IGNORECASE,
+)
+_POINTER = re.compile(
+    rf"(?:(?<![A-Za-z])(?P<table>tables?|tab\.)|(?<![A-Za-z])(?P<figure>figures?|figs?\.?)|(?P<table_zh>(?<![代列发图报年])表)"
+    rf"|(?P<figure_zh>(?<![地意插])图))\s*(?P<numbers>{_NUMBER}(?:[a-z]\b)?(?:\s?(?:,|、|，|and|&|和|与|及)\s?{_NUMBER}(?![\d%]|\.\d))*)"
+    r"(?![\d%]|\.\d)",
+    re.IGNORECASE,
+)
+_ONE_NUMBER = re.compile(_NUMBER)
+_IN_PARENTHESES = re.compile(r"[(（\[][^()（）\[\]]*[)）\]]")
+_TOKEN = re.compile(r"[^\W_]+")
+# Where something is numbered, and no quantity.
+_PLACE_BEFORE = re.compile(
+    r"(?:\b(?:tables?|tab|figures?|figs?|sections?|sect?|chapters?|equations?|eqs?|refs?|no|appendix"
+    r"|algorithm|theorem|lemma|version|page|pp?|vol)\.?\s?(?:\d[\d.]*\s?(?:,|and|-|–)\s?)?[(]?|[表图式第])$",
+    re.IGNORECASE,
+)
+_NOT_COMPARED = frozenset({"year", "date", "month", "day of month", "ordinal", "decade", "p value"})
+
+
+def _numbers(text: str) -> list[Quantity]:
+    """Return the numbers of a sentence that measure or count something."""
+    return [
+        q
+        for q in read_quantities(text)
+        if q.unit.kind not in _NOT_COMPARED
+        and not is_year(q)
+        and not _PLACE_BEFORE.search(text[max(0, q.start - 20) : q.start])
+    ]
+
+
+def _same(own: Quantity, other: Quantity) -> bool:
+    """Say whether two numbers of one draft are one, rounded or in another unit."""
+    if is_equal(own, other) or is_equal(other, own):
+        return True
+    if own.unit.kind and other.unit.kind:
+        return False
+    # A cell has its unit in the head of its column, or nowhere.
+    a, b = (replace(q, unit=_BARE, value=q.raw, step=q.step * q.raw / (q.value or 1), bound=0,
+                    role="", trend=0) for q in (own, other))  # fmt: skip
+    return is_equal(a, b) or is_equal(b, a)
+
+
+_BARE = replace(read_quantities("7")[0].unit)
+
+
+@dataclass(frozen=True, slots=True)
+class _Cell:
+    row: str
+    column: str
+    number: Quantity
+    line: int
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Table:
+    number: str
+    cells: tuple[_Cell, ...]
+
+
+class _Parts:
+    """A draft by its parts."""
+
+    def __init__(self, draft: Draft) -> None:
+        self.draft = draft
+        self.abstract = _find_abstract(draft)
+        starts = {sentence.start for sentence in self.abstract}
+        self.prose = [s for s in draft.all_sentences if s.kind == "paragraph" and not s.is_listed]
+        self.body = [s for s in self.prose if s.start not in starts]
+
+    @cached_property
+    def captions(self) -> Mapping[str, Mapping[str, DraftSentence]]:
+        """Return what begins with “Table 2”, by kind and number."""
+        found: dict[str, dict[str, DraftSentence]] = {"table": {}, "figure": {}}
+        last = -1
+        for sentence in self.draft.all_sentences:
+            is_first, last = sentence.block != last, sentence.block
+            if is_first and (match := _CAPTION.match(sentence.claim or sentence.text)):
+                kind = "table" if match["table"] else "figure"
+                found[kind].setdefault(match["number"].replace("-", "."), sentence)
+        return found
+
+    @cached_property
+    def tables(self) -> tuple[_Table, ...]:
+        """Return the tables, each with the number of the caption above or below it."""
+        every = self.draft.all_sentences
+        by_block = {s.block: number for number, s in self.captions["table"].items()}
+        rows: list[list[DraftSentence]] = []
+        for sentence in every:
+            if sentence.kind == "row":
+                if not rows or sentence.block > rows[-1][-1].block + 1:
+                    rows.append([])
+                rows[-1].append(sentence)
+        tables = []
+        for place, table in enumerate(rows, start=1):
+            near = (table[0].block - 1, table[-1].block + 1, table[0].block - 2)
+            number = next((by_block[b] for b in near if b in by_block), "")
+            number = number or ("" if by_block else str(place))
+            tables.append(_Table(number, tuple(_cells(table))))
+        return tuple(tables)
+
+    def tables_of(self, sentence: DraftSentence) -> list[_Table]:
+        """Return the tables that a sentence points to, or else the one before in its paragraph."""
+        near = [s for s in self.prose if s.block == sentence.block and s.start <= sentence.start]
+        for one in reversed(near):
+            numbers = {number for kind, number, _ in _pointers(one.claim) if kind == "table"}
+            if numbers:
+                return [table for table in self.tables if table.number in numbers]
+        return []
+
+    @cached_property
+    def stated(self) -> list[Quantity]:
+        """Return the numbers of everything but the abstract."""
+        cells = [c.number for table in self.tables for c in table.cells]
+        heads = [s for s in self.draft.all_sentences if s.kind in {"heading", "row"}]
+        return [*cells, *(q for s in (*self.body, *heads) for q in read_quantities(s.claim))]
+
+
+def _find_abstract(draft: Draft) -> list[DraftSentence]:
+    found: list[DraftSentence] = []
+    block = -1  # of an abstract that is one paragraph
+    is_inside = False
+    for sentence in draft.all_sentences:
+        if sentence.kind == "heading":
+            if found and not (is_inside and _PARTS_OF_ABSTRACT.fullmatch(sentence.claim)):
+                break
+            is_inside = is_inside or bool(_ABSTRACT.fullmatch(sentence.claim))
+        elif sentence.kind == "row" or len(found) == _LONGEST_ABSTRACT:
+            if found:
+                break
+        elif found and _ABSTRACT_ENDS.match(sentence.claim):
+            break
+        elif is_inside or sentence.block == block:
+            found.append(sentence)
+        elif found:
+            break
+        elif _ABSTRACT_OPENS.match(sentence.claim):
+            block = sentence.block
+            found.append(sentence)
+    return found
+
+
+def _cells(rows: Sequence[DraftSentence]) -> Iterator[_Cell]:
+    head = [cell.strip() for cell in rows[0].text.strip().strip("|").split("|")]
+    for row in rows[1:]:
+        cells = [cell.strip() for cell in row.text.strip().strip("|").split("|")]
+        for place, cell in enumerate(cells[1:], start=1):
+            column = head[place] if place < len(head) else ""
+            for number in read_quantities(cell):
+                yield _Cell(cells[0], column, number, row.line, row.claim)
+
+
+def _words_of(name: str) -> str:
+    """Return a name of a row or column without its unit, its words apart."""
+    plain = _IN_PARENTHESES.sub(" ", fold(name))
+    return " ".join(_TOKEN.findall(plain))
+
+
+def _names(text: str, name: str) -> bool:
+    """Say whether a sentence names a row or column; digits and single letters name nothing."""
+    words = _words_of(name)
+    if HAN.search(words):
+        return len(words) > 1 and words.replace(" ", "") in "".join(_TOKEN.findall(fold(text)))
+    if len(words) < 2 or not any(c.isalpha() for c in words):
+        return False
+    return f" {words} " in f" {' '.join(_TOKEN.findall(fold(text)))} "
+
+
+# A number that the draft's own table has otherwise.
+
+# A digit more, less, other or exchanged says something from three digits on.
+_FEWEST_DIGITS = 3
+_WORKED_OUT = re.compile(
+    r"\b(?:averag\w*|mean of|total\w*|in all|overall|sum|differ\w*|between|more than|less than|over|above|below"
+    r"|at least|at most|up to|nearly|almost|about|approximately|range\w*|points?|times|fold)\b"
+    r"|平均|合计|总共|共计|相差|超过|以上|以下|约|近|倍|个百分点"
+)
+
+
+def _against_tables(parts: _Parts) -> Iterator[Inconsistency]:
+    every = [cell for table in parts.tables for cell in table.cells]
+    for sentence in parts.prose:
+        numbers = _numbers(sentence.claim)
+        odd = [q for q in numbers if q.step and not any(_same(q, c.number) for c in every)]
+        if not odd or not every:
+            continue
+        told = [q for q in numbers if q not in odd]
+        pointed = parts.tables_of(sentence)
+        for own in odd:
+            cell = _rival_cell(sentence, own, told, pointed or parts.tables, bool(pointed))
+            if cell is None or _is_worked_out(own, cell, sentence, parts):
+                continue
+            yield _differs(sentence, own, cell, pointed, parts)
+
+
+def _rival_cell(
+    sentence: DraftSentence,
+    own: Quantity,
+    told: Sequence[Quantity],
+    tables: Sequence[_Table],
+    is_pointed: bool,
+) -> _Cell | None:
+    """Return the cell that a number of a sentence should repeat; None where that is not clear."""
+    found: dict[tuple[str, str], _Cell] = {}
+    for table in tables:
+        here = [c for c in table.cells if any(_same(q, c.number) for q in told)]
+        rows, columns = {(c.line) for c in here}, {c.column for c in here if c.column}
+        for cell in table.cells:
+            if any(_same(q, cell.number) for q in told) or not _is_alike(own, cell.number):
+                continue
+            row, column = _names(sentence.claim, cell.row), _names(sentence.claim, cell.column)
+            is_beside = cell.line in rows or (cell.column in columns and is_pointed)
+            is_slip = _is_slip(own, cell.number)
+            if (row and column) or (is_slip and (row or (column and is_pointed) or is_beside)):
+                found[cell.row, cell.column] = cell
+    slips = [cell for cell in found.values() if _is_slip(own, cell.number)]
+    found_here = slips or [*found.values()]
+    return found_here[0] if len(found_here) == 1 else None
+
+
+def _is_alike(own: Quantity, other: Quantity) -> bool:
+    is_unit = units_agree(own.unit, other.unit) or not other.unit.kind
+    return is_unit and not own.bound and _places(own) <= _places(other)
+
+
+def _places(number: Quantity) -> int:
+    """Return how many decimals a number has."""
+    step = number.step * (number.raw / number.value if number.value else 1)
+    return max(0, -math.floor(math.log10(abs(step)) + 1e-9)) if step else 0
+
+
+def _is_slip(own: Quantity, other: Quantity) -> bool:
+    """Say whether two numbers differ by one digit that is another, missing, added or exchanged."""
+    places = _places(own)
+    a, b = (f"{q.raw:.{places}f}" for q in (own, other))
+    digits = min(sum(c.isdigit() for c in text) for text in (a, b))
+    return digits >= _FEWEST_DIGITS and OSA.distance(a, b) == 1
+
+
+def _is_worked_out(own: Quantity, cell: _Cell, sentence: DraftSentence, parts: _Parts) -> bool:
+    return any(_same(own, q) for q in (*work_out(cell.words), *work_out(sentence.claim)))
+
+
+def _differs(
+    sentence: DraftSentence, own: Quantity, cell: _Cell, pointed: object, parts: _Parts
+) -> Inconsistency:
+    number = next((t.number for t in parts.tables if cell in t.cells), "")
+    table = f"table {number}" if number else "the table"
+    reason = (
+        f"The sentence says {own.text}; {table} has {cell.number.text} for {cell.row}"
+        f"{f', {cell.column}' if cell.column else ''} (line {cell.line})."
+    )
+    return Inconsistency(
+        "table", sentence.line, sentence.start, sentence.end, sentence.text, own.text,
+        cell.number.text, cell.line, cell.row, cell.column, cell.words, reason,
+    )  # fmt: skip
+
+
+# A number of the abstract that the text has otherwise.
+
+_SHARED = 0.6  # of the words around the number
+_FEWEST_SHARED = 3
+
+
+def _against_body(parts: _Parts) -> Iterator[Inconsistency]:
+    said = [q for s in parts.abstract for q in _numbers(s.claim)]
+    if not parts.body:
+        return
+    for sentence in parts.abstract:
+        for own in _numbers(sentence.claim):
+            if any(_same(own, other) for other in parts.stated):
+                continue
+            best = max(
+                (
+                    (_likeness(sentence.claim, own, one.claim, other), -place, one, other)
+                    for place, one in enumerate(parts.body)
+                    for other in _numbers(one.claim)
+                    if _is_comparable(own, other) and not any(_same(q, other) for q in said)
+                ),
+                default=None, key=lambda each: each[:2],
+            )  # fmt: skip
+            if best is None or best[0] == 0:
+                continue
+            _, _, one, other = best
+            yield Inconsistency(
+                "abstract", sentence.line, sentence.start, sentence.end, sentence.text, own.text,
+                other.text, one.line, "", "", one.text,
+                f"The abstract says {own.text}, which the text nowhere repeats; line {one.line} "
+                f"says {other.text}.",
+            )  # fmt: skip
+
+
+def _is_comparable(own: Quantity, other: Quantity) -> bool:
+    return (
+        own.unit.kind == other.unit.kind
+        and own.bound == other.bound
+        and (_places(own) > 0) == (_places(other) > 0)
+    )
+
+
+def _likeness(text: str, own: Quantity, other_text: str, other: Quantity) -> float:
+    """Return how surely two numbers are of one thing; 0 where they are not."""
+    a, b = _around(text, own), _around(other_text, other)
+    shared = len(a & b)
+    if shared < _FEWEST_SHARED or shared < _SHARED * min(len(a), len(b)):
+        return 0.0
+    return shared / len(a | b) + 1.0 * _is_slip(own, other)
+
+
+def _around(text: str, number: Quantity) -> frozenset[str]:
+    """Return the words of the clause of a number, up to its neighbours of the same kind."""
+    others = [q for q in read_quantities(text) if q.unit.kind == number.unit.kind]
+    start = max((q.end for q in others if q.end <= number.start), default=0)
+    end = min((q.start for q in others if q.start >= number.end), default=len(text))
+    words = content_stems(text[start : number.start] + " " + text[number.end : end])
+    return frozenset(w for w in words if not any(c.isdigit() for c in w))
+
+
+# References that point to nothing.
+
+_REF = re.compile(r"\\(?:[cC]|auto|page|name|eq|v)?ref\*?\{(?P<keys>[^{}]+)\}|\\@ref\((?P<key>[^()\s]+)\)")
+_LABEL = re.compile(
+    r"\\label\{([^{}]+)\}|\{#([\w:.-]+)|#\|\s*label:\s*([\w:.-]+)|\(\\?#([\w:.-]+)\)|```\{\w+[ ,]+([\w:-]+)"
+    r"|\blabel\s*=\s*[\"']?([\w:.-]+)|\bid=[\"']([\w:.-]+)"
+)
+_MENTION = re.compile(r"(?<![\w\\])@(?P<key>(?:fig|tbl|tab|eq|sec|lst|thm|lem|def|alg)[:-][\w:-]*\w)", re.IGNORECASE)
+_UNKNOWN = re.compile(
+    r"(?:\b(?:tables?|figures?|figs?\.|sections?|chapters?|equations?|eqs?\.|lines?|appendix|algorithms?|theorems?|lemmas?)\s?|[表图式第节章])\(?\?\?+",
+    re.IGNORECASE,
+)
+_INLINE_CODE = re.compile(r"`[^`\n]*`")
+_ELSEWHERE = re.compile(
+    r"\s*(?:[a-z]\b)?\)?,?\s*(?:of|in|from|by|therein|ibid|et al|中的|\[|\(?[A-Z][a-z]+ et al|见)", re.IGNORECASE
+)
+_NOT_OURS = re.compile(
+    r"(?:supplement\w*|supporting information|online|extended data|their|his|her|additional|appendix|ESM|SI|of ref\S*|see \w+,|附录?)\s*$",
+    re.IGNORECASE,
+)
+_SECTION = re.compile(
+    r"(?<![A-Za-z])(?:sections?|sect?\.|§)\s?(?P<number>\d{1,2}(?:\.\d{1,2}){0,3})(?![\d%])(?!\.\d)|第?\s?(?P<zh>\d{1,2}(?:\.\d{1,2}){1,3})\s?[小]?节",
+    re.IGNORECASE,
+)
+_HEADING = re.compile(r"\s*(?:section|chapter|第)?\s*(\d{1,2}(?:\.\d{1,2}){0,3})(?:[.、章节]|\s|$)", re.IGNORECASE)
+_FEWEST_NUMBERED = 3
+_NAMES_OF_KINDS = {"table": "caption of a table", "figure": "caption of a figure"}
+
+
+def _dangling(parts: _Parts) -> Iterator[Inconsistency]:
+    text = parts.draft.text
+    labels = {name for match in _LABEL.finditer(text) for name in match.groups() if name}
+    numbered = _numbered_headings(parts)
+    for sentence in parts.prose:
+        written = _INLINE_CODE.sub(" ", text[sentence.start : sentence.end])
+        for match in _REF.finditer(written):
+            for key in (match["keys"] or match["key"]).split(","):
+                if key.strip() not in labels:
+                    yield _points_nowhere(sentence, match.group(), f"No label “{key.strip()}”")
+        for match in _MENTION.finditer(written):
+            if match["key"] not in labels:
+                yield _points_nowhere(sentence, match.group(), f"No label “{match['key']}”")
+        for match in _UNKNOWN.finditer(written):
+            yield _points_nowhere(sentence, match.group(), "Nothing with this label")
+        yield from _without_caption(sentence, parts)
+        yield from _without_heading(sentence, numbered)
+
+
+def _points_nowhere(sentence: DraftSentence, says: str, what: str) -> Inconsistency:
+    return Inconsistency(
+        "reference", sentence.line, sentence.start, sentence.end, sentence.text, says, "", None,
+        "", "", "", f"{what} is in the draft, but the sentence points to {says}.",
+    )  # fmt: skip
+
+
+def _without_caption(sentence: DraftSentence, parts: _Parts) -> Iterator[Inconsistency]:
+    for kind, number, match in _pointers(sentence.claim):
+        captions = parts.captions[kind]
+        if not captions or number in captions or _is_elsewhere(sentence.claim, match):
+            continue
+        if not _is_like_captions(number, captions):
+            continue
+        yield _points_nowhere(sentence, match.group(), f"No {kind} {number} (captions: {_listed(captions)})")
+
+
+def _pointers(text: str) -> Iterator[tuple[str, str, re.Match[str]]]:
+    for match in _POINTER.finditer(text):
+        kind = "table" if match["table"] or match["table_zh"] else "figure"
+        for one in _ONE_NUMBER.findall(match["numbers"]):
+            yield kind, one.replace("-", "."), match
+
+
+def _is_elsewhere(text: str, match: re.Match[str]) -> bool:
+    """Say whether a table or section is one of another document."""
+    return bool(
+        _ELSEWHERE.match(text, match.end()) or _NOT_OURS.search(text[: match.start()])
+    )
+
+
+def _is_like_captions(number: str, captions: Mapping[str, object]) -> bool:
+    return all(each.count(".") == number.count(".") for each in captions)
+
+
+def _listed(captions: Mapping[str, object]) -> str:
+    return ", ".join(list(captions)[:12])
+
+
+def _numbered_headings(parts: _Parts) -> frozenset[str]:
+    return frozenset(
+        match[1]
+        for s in parts.draft.all_sentences
+        if s.kind == "heading" and (match := _HEADING.match(s.claim))
+    )
+
+
+def _without_heading(sentence: DraftSentence, numbered: frozenset[str]) -> Iterator[Inconsistency]:
+    for match in _SECTION.finditer(sentence.claim):
+        number = match["number"] or match["zh"]
+        parent, _, _ = number.rpartition(".")
+        siblings = [n for n in numbered if n.rpartition(".")[0] == parent]
+        if (
+            number in numbered
+            or len(numbered) < _FEWEST_NUMBERED
+            or len(siblings) < 2
+            or (parent and parent not in numbered)
+            or _is_elsewhere(sentence.claim, match)
+        ):
+            continue
+        yield _points_nowhere(sentence, match.group(), f"No section {number}")
