@@ -2,21 +2,23 @@
 
 import math
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import Literal
+from functools import cached_property, lru_cache
+from typing import Generic, Literal, TypeVar
 
 from rapidfuzz.distance import OSA
 
 from rag_assets.auditing.draft import Draft, DraftSentence
 from rag_assets.judging import read_quantities
-from rag_assets.judging.numbers import is_equal, units_agree, work_out
-from rag_assets.judging.quantities import Quantity, is_year
+from rag_assets.judging.numbers import is_equal, is_spread, named_units, work_out
+from rag_assets.judging.quantities import Quantity, Unit, is_year
 from rag_assets.judging.words import fold
 from rag_assets.model import HAN
 from rag_assets.publishing.content_words import content_stems
 
+T = TypeVar("T")
 InconsistencyKind = Literal["table", "abstract", "reference"]
 
 
@@ -60,7 +62,9 @@ def find_inconsistencies(draft: Draft) -> tuple[Inconsistency, ...]:
 # The parts of a draft: its abstract, its tables with their captions, the numbers of its text.
 
 _ABSTRACT = re.compile(r"\s*(?:abstract|summary|摘\s*要|内容提要)\s*[.:：]?\s*", re.IGNORECASE)
-_ABSTRACT_OPENS = re.compile(r"(?:(?i:abstract)\s?[.:—–-]|ABSTRACT\b|Abstract\s(?=[A-Z])|摘\s*要\s*[:：])")
+_ABSTRACT_OPENS = re.compile(
+    r"(?:(?i:abstract)\s?[.:—–-]|ABSTRACT\b|Abstract\s(?=[A-Z])|摘\s*要\s*[:：])"
+)
 _PARTS_OF_ABSTRACT = re.compile(
     r"\s*(?:background|objectives?|aims?|purpose|introduction|methods?|design|setting|participants"
     r"|patients|interventions?|results?|findings|conclusions?|interpretation|funding|目的|方法|结果|结论)"
@@ -115,14 +119,20 @@ def _same(own: Quantity, other: Quantity) -> bool:
     return is_equal(a, b) or is_equal(b, a)
 
 
-_BARE = replace(read_quantities("7")[0].unit)
+_BARE = Unit("", "", 1)
+# How far two numbers may be apart that are one: rounded to two places, or called about so.
+_ROUNDED = 0.06
+_FAR = 0.25
 
 
 @dataclass(frozen=True, slots=True)
 class _Cell:
+    table: str
     row: str
     column: str
     number: Quantity
+    units: tuple[Unit, ...]  # that its row and column name
+    is_spread: bool
     line: int
     words: str
 
@@ -171,24 +181,63 @@ class _Parts:
             near = (table[0].block - 1, table[-1].block + 1, table[0].block - 2)
             number = next((by_block[b] for b in near if b in by_block), "")
             number = number or ("" if by_block else str(place))
-            tables.append(_Table(number, tuple(_cells(table))))
+            tables.append(_Table(number, tuple(_cells(number, table))))
         return tuple(tables)
 
-    def tables_of(self, sentence: DraftSentence) -> list[_Table]:
-        """Return the tables that a sentence points to, or else the one before in its paragraph."""
+    def tables_of(self, sentence: DraftSentence) -> tuple[list[_Table], bool]:
+        """Return the tables that a sentence points to, or else the one before in its paragraph,
+        and whether it is the sentence itself that does.
+        """
         near = [s for s in self.prose if s.block == sentence.block and s.start <= sentence.start]
         for one in reversed(near):
             numbers = {number for kind, number, _ in _pointers(one.claim) if kind == "table"}
             if numbers:
-                return [table for table in self.tables if table.number in numbers]
-        return []
+                return [t for t in self.tables if t.number in numbers], one is sentence
+        return [], False
 
     @cached_property
-    def stated(self) -> list[Quantity]:
+    def cells(self) -> "_Values[_Cell]":
+        """Return the cells of all tables by their numbers."""
+        return _Values([(c.number, c) for table in self.tables for c in table.cells])
+
+    @cached_property
+    def numbers(self) -> list[tuple[DraftSentence, Quantity]]:
+        """Return the numbers of the body's sentences."""
+        return [(s, q) for s in self.body for q in _numbers(s.claim)]
+
+    @cached_property
+    def stated(self) -> "_Values[Quantity]":
         """Return the numbers of everything but the abstract."""
-        cells = [c.number for table in self.tables for c in table.cells]
-        heads = [s for s in self.draft.all_sentences if s.kind in {"heading", "row"}]
-        return [*cells, *(q for s in (*self.body, *heads) for q in read_quantities(s.claim))]
+        others = [s for s in self.draft.all_sentences if s.kind != "paragraph"]
+        return _Values([(q, q) for s in (*self.body, *others) for q in read_quantities(s.claim)])
+
+
+class _Values(Generic[T]):
+    """Things by their numbers: finds those that a number of the same draft repeats."""
+
+    def __init__(self, items: Sequence[tuple[Quantity, T]]) -> None:
+        self._items = items
+        # As written, as a share of one where percent are meant, and in the base unit.
+        keys = [
+            (abs(value), place)
+            for place, (q, _) in enumerate(items)
+            for value in {q.raw, q.raw * 100, q.raw / 100, q.value}
+        ]
+        self._keys = sorted(keys)
+
+    def equal_to(self, own: Quantity) -> list[T]:
+        """Return what has this number, rounded or converted at most."""
+        far = _FAR if own.bound or own.is_about else _ROUNDED
+        places = {
+            place
+            for value in {abs(own.raw), abs(own.value)}
+            for _, place in self._keys[
+                bisect_left(self._keys, (value * (1 - far), -1)) : bisect_right(
+                    self._keys, (value * (1 + far), len(self._items))
+                )
+            ]
+        }
+        return [self._items[p][1] for p in sorted(places) if _same(own, self._items[p][0])]
 
 
 def _find_abstract(draft: Draft) -> list[DraftSentence]:
@@ -215,14 +264,17 @@ def _find_abstract(draft: Draft) -> list[DraftSentence]:
     return found
 
 
-def _cells(rows: Sequence[DraftSentence]) -> Iterator[_Cell]:
+def _cells(table: str, rows: Sequence[DraftSentence]) -> Iterator[_Cell]:
     head = [cell.strip() for cell in rows[0].text.strip().strip("|").split("|")]
     for row in rows[1:]:
         cells = [cell.strip() for cell in row.text.strip().strip("|").split("|")]
         for place, cell in enumerate(cells[1:], start=1):
             column = head[place] if place < len(head) else ""
+            units = tuple(named_units(f"{column} {cells[0]}"))
+            folded = fold(cell)
             for number in read_quantities(cell):
-                yield _Cell(cells[0], column, number, row.line, row.claim)
+                spread = is_spread(folded, number)
+                yield _Cell(table, cells[0], column, number, units, spread, row.line, row.claim)
 
 
 def _words_of(name: str) -> str:
@@ -245,57 +297,85 @@ def _names(text: str, name: str) -> bool:
 
 # A digit more, less, other or exchanged says something from three digits on.
 _FEWEST_DIGITS = 3
-_WORKED_OUT = re.compile(
-    r"\b(?:averag\w*|mean of|total\w*|in all|overall|sum|differ\w*|between|more than|less than|over|above|below"
-    r"|at least|at most|up to|nearly|almost|about|approximately|range\w*|points?|times|fold)\b"
-    r"|平均|合计|总共|共计|相差|超过|以上|以下|约|近|倍|个百分点"
-)
+# How far a number may be from the cell that it should repeat, where the cell is named (relative).
+_NEAR = 0.15
+# More numbers than that, or less than two words a number, are a table that lost its lines.
+_MOST_NUMBERS = 15
+_EQUALS = re.compile(r"[=<>≤≥]\s*$")
 
 
 def _against_tables(parts: _Parts) -> Iterator[Inconsistency]:
-    every = [cell for table in parts.tables for cell in table.cells]
     for sentence in parts.prose:
-        numbers = _numbers(sentence.claim)
-        odd = [q for q in numbers if q.step and not any(_same(q, c.number) for c in every)]
-        if not odd or not every:
+        text = sentence.claim
+        numbers = [q for q in _numbers(text) if not is_spread(fold(text), q)]
+        is_data = len(numbers) > _MOST_NUMBERS or len(content_stems(text)) < 2 * len(numbers)
+        pointed, is_own = parts.tables_of(sentence)
+        if not numbers or is_data or (sentence.citations and not is_own):
             continue
-        told = [q for q in numbers if q not in odd]
-        pointed = parts.tables_of(sentence)
-        for own in odd:
-            cell = _rival_cell(sentence, own, told, pointed or parts.tables, bool(pointed))
-            if cell is None or _is_worked_out(own, cell, sentence, parts):
+        same = {q: parts.cells.equal_to(q) for q in numbers}
+        told = [cell for q, cells in same.items() if _digits(q) >= 2 for cell in cells]
+        derived = work_out(text)
+        for own in numbers:
+            if same[own] or own.bound or _EQUALS.search(text[: own.start]):
                 continue
-            yield _differs(sentence, own, cell, pointed, parts)
+            cell = _rival_cell(text, own, told, pointed or parts.tables, is_pointed=bool(pointed))
+            made = (*derived, *work_out(cell.words)) if cell else ()
+            if cell and not any(_same(own, q) for q in made):
+                yield _differs(sentence, own, cell, parts)
 
 
 def _rival_cell(
-    sentence: DraftSentence,
+    text: str,
     own: Quantity,
-    told: Sequence[Quantity],
+    told: Sequence[_Cell],
     tables: Sequence[_Table],
+    *,
     is_pointed: bool,
 ) -> _Cell | None:
-    """Return the cell that a number of a sentence should repeat; None where that is not clear."""
-    found: dict[tuple[str, str], _Cell] = {}
+    """Return the cell that a number of a sentence should repeat; None where that is not clear.
+
+    Its row and column are named, or its row is, or other numbers are those of its row, and it
+    differs by one digit.
+
+    Args:
+        told: the cells that other numbers of the sentence repeat.
+        tables: those that are pointed to, or all.
+    """
+    found = []
     for table in tables:
-        here = [c for c in table.cells if any(_same(q, c.number) for q in told)]
-        rows, columns = {(c.line) for c in here}, {c.column for c in here if c.column}
+        rows = {cell.line for cell in told if cell.table == table.number}
         for cell in table.cells:
-            if any(_same(q, cell.number) for q in told) or not _is_alike(own, cell.number):
+            if cell in told or cell.is_spread or not _is_alike(own, cell):
                 continue
-            row, column = _names(sentence.claim, cell.row), _names(sentence.claim, cell.column)
-            is_beside = cell.line in rows or (cell.column in columns and is_pointed)
-            is_slip = _is_slip(own, cell.number)
-            if (row and column) or (is_slip and (row or (column and is_pointed) or is_beside)):
-                found[cell.row, cell.column] = cell
-    slips = [cell for cell in found.values() if _is_slip(own, cell.number)]
-    found_here = slips or [*found.values()]
-    return found_here[0] if len(found_here) == 1 else None
+            is_slip, is_near = _is_slip(own, cell.number), _is_near(own, cell.number)
+            if not (is_slip or is_near):
+                continue
+            row, is_beside = _names(text, cell.row), cell.line in rows
+            column = _names(text, cell.column)
+            if (row and column and (is_pointed or is_beside)) or (
+                is_slip
+                and ((row and (is_pointed or is_beside)) or (is_beside and (column or is_pointed)))
+            ):
+                found.append((row + column, is_slip, cell))
+    best = max((each[:2] for each in found), default=None)
+    named = {cell.number.raw: cell for *rank, cell in found if tuple(rank) == best}
+    return next(iter(named.values())) if len(named) == 1 else None
 
 
-def _is_alike(own: Quantity, other: Quantity) -> bool:
-    is_unit = units_agree(own.unit, other.unit) or not other.unit.kind
-    return is_unit and not own.bound and _places(own) <= _places(other)
+def _is_alike(own: Quantity, cell: _Cell) -> bool:
+    """Say whether a cell may hold what a number measures, by its unit and its decimals."""
+    kinds = {cell.number.unit.kind} - {""} or {unit.kind for unit in cell.units}
+    is_unit = not own.unit.kind or not kinds or own.unit.kind in kinds
+    is_bare = not kinds and own.unit.kind not in {"", "share", "persons"}
+    return is_unit and not is_bare and _places(own) <= _places(cell.number)
+
+
+def _is_near(own: Quantity, other: Quantity) -> bool:
+    return _digits(own) >= 2 and abs(own.raw - other.raw) <= _NEAR * abs(other.raw)
+
+
+def _digits(number: Quantity) -> int:
+    return sum(c.isdigit() for c in f"{number.raw:.{_places(number)}f}".lstrip("0."))
 
 
 def _places(number: Quantity) -> int:
@@ -308,69 +388,53 @@ def _is_slip(own: Quantity, other: Quantity) -> bool:
     """Say whether two numbers differ by one digit that is another, missing, added or exchanged."""
     places = _places(own)
     a, b = (f"{q.raw:.{places}f}" for q in (own, other))
-    digits = min(sum(c.isdigit() for c in text) for text in (a, b))
-    return digits >= _FEWEST_DIGITS and OSA.distance(a, b) == 1
+    return _digits(own) >= _FEWEST_DIGITS and OSA.distance(a, b) == 1
 
 
-def _is_worked_out(own: Quantity, cell: _Cell, sentence: DraftSentence, parts: _Parts) -> bool:
-    return any(_same(own, q) for q in (*work_out(cell.words), *work_out(sentence.claim)))
-
-
-def _differs(
-    sentence: DraftSentence, own: Quantity, cell: _Cell, pointed: object, parts: _Parts
-) -> Inconsistency:
-    number = next((t.number for t in parts.tables if cell in t.cells), "")
-    table = f"table {number}" if number else "the table"
-    reason = (
-        f"The sentence says {own.text}; {table} has {cell.number.text} for {cell.row}"
-        f"{f', {cell.column}' if cell.column else ''} (line {cell.line})."
-    )
+def _differs(sentence: DraftSentence, own: Quantity, cell: _Cell, parts: _Parts) -> Inconsistency:
+    table = f"Table {cell.table}" if cell.table else "the table"
+    where = f"“{cell.row}”" + (f", “{cell.column}”" if cell.column else "")
     return Inconsistency(
         "table", sentence.line, sentence.start, sentence.end, sentence.text, own.text,
-        cell.number.text, cell.line, cell.row, cell.column, cell.words, reason,
+        cell.number.text, cell.line, cell.row, cell.column, cell.words,
+        f"The sentence says {own.text}; {table} has {cell.number.text} for {where}.",
     )  # fmt: skip
 
 
 # A number of the abstract that the text has otherwise.
 
-_SHARED = 0.6  # of the words around the number
+# Of the words around the number, as many as both places have at least, and their share.
 _FEWEST_SHARED = 3
+_SHARED = 0.6
 
 
 def _against_body(parts: _Parts) -> Iterator[Inconsistency]:
-    said = [q for s in parts.abstract for q in _numbers(s.claim)]
     if not parts.body:
         return
+    said = _Values([(q, q) for s in parts.abstract for q in read_quantities(s.claim)])
     for sentence in parts.abstract:
         for own in _numbers(sentence.claim):
-            if any(_same(own, other) for other in parts.stated):
+            if sentence.citations or parts.stated.equal_to(own):
                 continue
-            best = max(
-                (
-                    (_likeness(sentence.claim, own, one.claim, other), -place, one, other)
-                    for place, one in enumerate(parts.body)
-                    for other in _numbers(one.claim)
-                    if _is_comparable(own, other) and not any(_same(q, other) for q in said)
-                ),
-                default=None, key=lambda each: each[:2],
-            )  # fmt: skip
-            if best is None or best[0] == 0:
-                continue
-            _, _, one, other = best
-            yield Inconsistency(
-                "abstract", sentence.line, sentence.start, sentence.end, sentence.text, own.text,
-                other.text, one.line, "", "", one.text,
-                f"The abstract says {own.text}, which the text nowhere repeats; line {one.line} "
-                f"says {other.text}.",
-            )  # fmt: skip
+            rivals = [
+                (likeness, -place, one, other)
+                for place, (one, other) in enumerate(parts.numbers)
+                if _is_comparable(own, other)
+                and (likeness := _likeness(sentence.claim, own, one.claim, other))
+                and not said.equal_to(other)
+            ]
+            if rivals:
+                _, _, one, other = max(rivals, key=lambda each: each[:2])
+                yield Inconsistency(
+                    "abstract", sentence.line, sentence.start, sentence.end, sentence.text,
+                    own.text, other.text, one.line, "", "", one.text,
+                    f"The abstract says {own.text}; the text never does, but has {other.text}.",
+                )  # fmt: skip
 
 
 def _is_comparable(own: Quantity, other: Quantity) -> bool:
-    return (
-        own.unit.kind == other.unit.kind
-        and own.bound == other.bound
-        and (_places(own) > 0) == (_places(other) > 0)
-    )
+    is_alike = own.unit.kind == other.unit.kind and own.bound == other.bound
+    return is_alike and (_places(own) > 0) == (_places(other) > 0)
 
 
 def _likeness(text: str, own: Quantity, other_text: str, other: Quantity) -> float:
@@ -382,40 +446,48 @@ def _likeness(text: str, own: Quantity, other_text: str, other: Quantity) -> flo
     return shared / len(a | b) + 1.0 * _is_slip(own, other)
 
 
+@lru_cache(maxsize=20_000)
 def _around(text: str, number: Quantity) -> frozenset[str]:
     """Return the words of the clause of a number, up to its neighbours of the same kind."""
     others = [q for q in read_quantities(text) if q.unit.kind == number.unit.kind]
     start = max((q.end for q in others if q.end <= number.start), default=0)
     end = min((q.start for q in others if q.start >= number.end), default=len(text))
-    words = content_stems(text[start : number.start] + " " + text[number.end : end])
+    words = content_stems(f"{text[start : number.start]} {text[number.end : end]}")
     return frozenset(w for w in words if not any(c.isdigit() for c in w))
 
 
 # References that point to nothing.
 
-_REF = re.compile(r"\\(?:[cC]|auto|page|name|eq|v)?ref\*?\{(?P<keys>[^{}]+)\}|\\@ref\((?P<key>[^()\s]+)\)")
+_REF = re.compile(
+    r"\\(?:[cC]|auto|page|name|eq|v)?ref\*?\{(?P<keys>[^{}]+)\}|\\@ref\((?P<key>[^()\s]+)\)"
+)
 _LABEL = re.compile(
     r"\\label\{([^{}]+)\}|\{#([\w:.-]+)|#\|\s*label:\s*([\w:.-]+)|\(\\?#([\w:.-]+)\)|```\{\w+[ ,]+([\w:-]+)"
     r"|\blabel\s*=\s*[\"']?([\w:.-]+)|\bid=[\"']([\w:.-]+)"
 )
-_MENTION = re.compile(r"(?<![\w\\])@(?P<key>(?:fig|tbl|tab|eq|sec|lst|thm|lem|def|alg)[:-][\w:-]*\w)", re.IGNORECASE)
+_MENTION = re.compile(
+    r"(?<![\w\\])@(?P<key>(?:fig|tbl|tab|eq|sec|lst|thm|lem|def|alg)[:-][\w:-]*\w)", re.IGNORECASE
+)
 _UNKNOWN = re.compile(
     r"(?:\b(?:tables?|figures?|figs?\.|sections?|chapters?|equations?|eqs?\.|lines?|appendix|algorithms?|theorems?|lemmas?)\s?|[表图式第节章])\(?\?\?+",
     re.IGNORECASE,
 )
 _INLINE_CODE = re.compile(r"`[^`\n]*`")
 _ELSEWHERE = re.compile(
-    r"\s*(?:[a-z]\b)?\)?,?\s*(?:of|in|from|by|therein|ibid|et al|中的|\[|\(?[A-Z][a-z]+ et al|见)", re.IGNORECASE
+    r"\s*(?:[a-z]\b)?\)?,?\s*(?:of|in|from|by|therein|ibid|et al|中的|\[|\(?[A-Z][a-z]+ et al|见)",
+    re.IGNORECASE,
 )
 _NOT_OURS = re.compile(
     r"(?:supplement\w*|supporting information|online|extended data|their|his|her|additional|appendix|ESM|SI|of ref\S*|see \w+,|附录?)\s*$",
     re.IGNORECASE,
 )
 _SECTION = re.compile(
-    r"(?<![A-Za-z])(?:sections?|sect?\.|§)\s?(?P<number>\d{1,2}(?:\.\d{1,2}){0,3})(?![\d%])(?!\.\d)|第?\s?(?P<zh>\d{1,2}(?:\.\d{1,2}){1,3})\s?[小]?节",
+    r"(?<![A-Za-z])(?:sections?|sect?\.|§)\s?(?P<number>[1-9]\d?(?:\.\d{1,2}){0,3})(?![\d%])(?!\.\d)|第?\s?(?P<zh>[1-9]\d?(?:\.\d{1,2}){1,3})\s?[小]?节",
     re.IGNORECASE,
 )
-_HEADING = re.compile(r"\s*(?:section|chapter|第)?\s*(\d{1,2}(?:\.\d{1,2}){0,3})(?:[.、章节]|\s|$)", re.IGNORECASE)
+_HEADING = re.compile(
+    r"\s*(?:section|chapter|第)?\s*(\d{1,2}(?:\.\d{1,2}){0,3})(?:[.、章节]|\s|$)", re.IGNORECASE
+)
 _FEWEST_NUMBERED = 3
 _NAMES_OF_KINDS = {"table": "caption of a table", "figure": "caption of a figure"}
 
@@ -453,7 +525,9 @@ def _without_caption(sentence: DraftSentence, parts: _Parts) -> Iterator[Inconsi
             continue
         if not _is_like_captions(number, captions):
             continue
-        yield _points_nowhere(sentence, match.group(), f"No {kind} {number} (captions: {_listed(captions)})")
+        yield _points_nowhere(
+            sentence, match.group(), f"No {kind} {number} (captions: {_listed(captions)})"
+        )
 
 
 def _pointers(text: str) -> Iterator[tuple[str, str, re.Match[str]]]:
@@ -465,9 +539,7 @@ def _pointers(text: str) -> Iterator[tuple[str, str, re.Match[str]]]:
 
 def _is_elsewhere(text: str, match: re.Match[str]) -> bool:
     """Say whether a table or section is one of another document."""
-    return bool(
-        _ELSEWHERE.match(text, match.end()) or _NOT_OURS.search(text[: match.start()])
-    )
+    return bool(_ELSEWHERE.match(text, match.end()) or _NOT_OURS.search(text[: match.start()]))
 
 
 def _is_like_captions(number: str, captions: Mapping[str, object]) -> bool:
@@ -486,6 +558,10 @@ def _numbered_headings(parts: _Parts) -> frozenset[str]:
     )
 
 
+def _key(number: str) -> tuple[int, ...]:
+    return tuple(map(int, number.split(".")))
+
+
 def _without_heading(sentence: DraftSentence, numbered: frozenset[str]) -> Iterator[Inconsistency]:
     for match in _SECTION.finditer(sentence.claim):
         number = match["number"] or match["zh"]
@@ -495,6 +571,7 @@ def _without_heading(sentence: DraftSentence, numbered: frozenset[str]) -> Itera
             number in numbered
             or len(numbered) < _FEWEST_NUMBERED
             or len(siblings) < 2
+            or _key(number) < max(map(_key, siblings))  # of a heading in between the number is lost
             or (parent and parent not in numbered)
             or _is_elsewhere(sentence.claim, match)
         ):
