@@ -130,6 +130,7 @@ class _Cell:
     table: str
     row: str
     column: str
+    place: int
     number: Quantity
     units: tuple[Unit, ...]  # that its row and column name
     is_spread: bool
@@ -206,10 +207,17 @@ class _Parts:
         return [(s, q) for s in self.body for q in _numbers(s.claim)]
 
     @cached_property
-    def stated(self) -> "_Values[Quantity]":
-        """Return the numbers of everything but the abstract."""
+    def stated(self) -> "_Values[str]":
+        """Return everything but the abstract by its numbers."""
         others = [s for s in self.draft.all_sentences if s.kind != "paragraph"]
-        return _Values([(q, q) for s in (*self.body, *others) for q in read_quantities(s.claim)])
+        return _Values([(q, s.claim) for s in (*self.body, *others)
+                        for q in read_quantities(s.claim)])  # fmt: skip
+
+    def says(self, text: str, own: Quantity) -> bool:
+        """Say whether the body has a number of the abstract, in words that have one in common."""
+        words = _around(text, own)
+        equal = self.stated.equal_to(own)
+        return bool(equal) and (not words or any(words & content_stems(one) for one in equal))
 
 
 class _Values(Generic[T]):
@@ -264,17 +272,24 @@ def _find_abstract(draft: Draft) -> list[DraftSentence]:
     return found
 
 
+_LETTERS = re.compile(r"[^\W\d_]{2}")
+
+
 def _cells(table: str, rows: Sequence[DraftSentence]) -> Iterator[_Cell]:
     head = [cell.strip() for cell in rows[0].text.strip().strip("|").split("|")]
     for row in rows[1:]:
         cells = [cell.strip() for cell in row.text.strip().strip("|").split("|")]
+        # Of “3 | Camphor | 25.1” the name is the second cell.
+        name = next((cell for cell in cells if _LETTERS.search(cell)), cells[0])
         for place, cell in enumerate(cells[1:], start=1):
             column = head[place] if place < len(head) else ""
             units = tuple(named_units(f"{column} {cells[0]}"))
             folded = fold(cell)
             for number in read_quantities(cell):
                 spread = is_spread(folded, number)
-                yield _Cell(table, cells[0], column, number, units, spread, row.line, row.claim)
+                yield _Cell(
+                    table, name, column, place, number, units, spread, row.line, row.claim
+                )  # fmt: skip
 
 
 def _words_of(name: str) -> str:
@@ -298,9 +313,13 @@ def _names(text: str, name: str) -> bool:
 # A digit more, less, other or exchanged says something from three digits on.
 _FEWEST_DIGITS = 3
 # How far a number may be from the cell that it should repeat, where the cell is named (relative).
-_NEAR = 0.15
+_NEAR = 0.2
 # More numbers than that, or less than two words a number, are a table that lost its lines.
 _MOST_NUMBERS = 15
+# What speaks for a cell: two each for its row and its column that are named, one each for other
+# numbers of its row, of its column, and for the table that is pointed to.
+_ENOUGH = 3
+_ENOUGH_NEAR = 5
 _EQUALS = re.compile(r"[=<>≤≥]\s*$")
 
 
@@ -343,20 +362,19 @@ def _rival_cell(
     """
     found = []
     for table in tables:
-        rows = {cell.line for cell in told if cell.table == table.number}
+        here = [cell for cell in told if cell.table == table.number]
+        rows, columns = {cell.line for cell in here}, {cell.place for cell in here}
         for cell in table.cells:
             if cell in told or cell.is_spread or not _is_alike(own, cell):
                 continue
             is_slip, is_near = _is_slip(own, cell.number), _is_near(own, cell.number)
             if not (is_slip or is_near):
                 continue
-            row, is_beside = _names(text, cell.row), cell.line in rows
-            column = _names(text, cell.column)
-            if (row and column and (is_pointed or is_beside)) or (
-                is_slip
-                and ((row and (is_pointed or is_beside)) or (is_beside and (column or is_pointed)))
-            ):
-                found.append((row + column, is_slip, cell))
+            row, column = _names(text, cell.row), _names(text, cell.column)
+            is_beside, is_below = cell.line in rows, cell.place in columns
+            weight = 2 * row + 2 * column + is_beside + is_below + is_pointed
+            if (row or is_beside) and weight >= (_ENOUGH if is_slip else _ENOUGH_NEAR):
+                found.append((is_slip, weight, cell))
     best = max((each[:2] for each in found), default=None)
     named = {cell.number.raw: cell for *rank, cell in found if tuple(rank) == best}
     return next(iter(named.values())) if len(named) == 1 else None
@@ -387,6 +405,8 @@ def _places(number: Quantity) -> int:
 def _is_slip(own: Quantity, other: Quantity) -> bool:
     """Say whether two numbers differ by one digit that is another, missing, added or exchanged."""
     places = _places(own)
+    if bool(places) != bool(_places(other)):
+        return False
     a, b = (f"{q.raw:.{places}f}" for q in (own, other))
     return _digits(own) >= _FEWEST_DIGITS and OSA.distance(a, b) == 1
 
@@ -406,6 +426,9 @@ def _differs(sentence: DraftSentence, own: Quantity, cell: _Cell, parts: _Parts)
 # Of the words around the number, as many as both places have at least, and their share.
 _FEWEST_SHARED = 3
 _SHARED = 0.6
+# Fewer will do where the sentences are alike: so many words, and half of the shorter one's.
+_FEWEST_IN_ALL = 5
+_HALF = 0.5
 
 
 def _against_body(parts: _Parts) -> Iterator[Inconsistency]:
@@ -414,7 +437,7 @@ def _against_body(parts: _Parts) -> Iterator[Inconsistency]:
     said = _Values([(q, q) for s in parts.abstract for q in read_quantities(s.claim)])
     for sentence in parts.abstract:
         for own in _numbers(sentence.claim):
-            if sentence.citations or parts.stated.equal_to(own):
+            if sentence.citations or parts.says(sentence.claim, own):
                 continue
             rivals = [
                 (likeness, -place, one, other)
@@ -439,11 +462,22 @@ def _is_comparable(own: Quantity, other: Quantity) -> bool:
 
 def _likeness(text: str, own: Quantity, other_text: str, other: Quantity) -> float:
     """Return how surely two numbers are of one thing; 0 where they are not."""
-    a, b = _around(text, own), _around(other_text, other)
-    shared = len(a & b)
-    if shared < _FEWEST_SHARED or shared < _SHARED * min(len(a), len(b)):
+    is_slip = _is_slip(own, other)
+    if not (is_slip or _is_near(own, other)):
         return 0.0
-    return shared / len(a | b) + 1.0 * _is_slip(own, other)
+    near, whole = (
+        (first & second, min(len(first), len(second)), len(first | second))
+        for first, second in (
+            (_around(text, own), _around(other_text, other)),
+            (content_stems(text), content_stems(other_text)),
+        )
+    )
+    shared, least, _ = near
+    if not shared or len(shared) < _SHARED * least:
+        return 0.0
+    if len(shared) < _FEWEST_SHARED and len(whole[0]) < max(_FEWEST_IN_ALL, _HALF * whole[1]):
+        return 0.0
+    return is_slip + len(shared) / near[2] + len(whole[0]) / whole[2]
 
 
 @lru_cache(maxsize=20_000)
