@@ -51,11 +51,13 @@ class Inconsistency:
 
 
 def find_inconsistencies(draft: Draft) -> tuple[Inconsistency, ...]:
-    """Return where a draft contradicts itself, in its order; each sentence and number once."""
+    """Return where a draft contradicts itself, in its order; each number of a sentence and each missing target once."""
     parts = _Parts(draft)
     found: dict[tuple[int, str], Inconsistency] = {}
     for one in (*_against_tables(parts), *_against_body(parts), *_dangling(parts)):
-        found.setdefault((one.start, one.says), one)
+        # What is not there is said where it is first pointed to.
+        place = -1 if one.kind == "reference" else one.start
+        found.setdefault((place, one.says), one)
     return tuple(sorted(found.values(), key=lambda one: (one.start, one.says)))
 
 
@@ -93,6 +95,8 @@ _PLACE_BEFORE = re.compile(
     r"|algorithm|theorem|lemma|version|page|pp?|vol)\.?\s?(?:\d[\d.]*\s?(?:,|and|-|–)\s?)?[(]?|[表图式第])$",
     re.IGNORECASE,
 )
+# More numbers than that, or less than two words a number, are a table that lost its lines.
+_MOST_NUMBERS = 15
 _NOT_COMPARED = frozenset({"year", "date", "month", "day of month", "ordinal", "decade", "p value"})
 
 
@@ -105,6 +109,12 @@ def _numbers(text: str) -> list[Quantity]:
         and not is_year(q)
         and not _PLACE_BEFORE.search(text[max(0, q.start - 20) : q.start])
     ]
+
+
+def _is_data(text: str) -> bool:
+    """Say whether a paragraph is a table that lost its lines."""
+    numbers = read_quantities(text)
+    return len(numbers) > _MOST_NUMBERS or len(content_stems(text)) < 2 * len(numbers)
 
 
 def _same(own: Quantity, other: Quantity) -> bool:
@@ -204,7 +214,7 @@ class _Parts:
     @cached_property
     def numbers(self) -> list[tuple[DraftSentence, Quantity]]:
         """Return the numbers of the body's sentences."""
-        return [(s, q) for s in self.body for q in _numbers(s.claim)]
+        return [(s, q) for s in self.body if not _is_data(s.claim) for q in _numbers(s.claim)]
 
     @cached_property
     def stated(self) -> "_Values[str]":
@@ -214,10 +224,12 @@ class _Parts:
                         for q in read_quantities(s.claim)])  # fmt: skip
 
     def says(self, text: str, own: Quantity) -> bool:
-        """Say whether the body has a number of the abstract, in words that have one in common."""
-        words = _around(text, own)
-        equal = self.stated.equal_to(own)
-        return bool(equal) and (not words or any(words & content_stems(one) for one in equal))
+        """Say whether the body has a number of the abstract, of the same thing as it seems."""
+        near, whole = _around(text, own), content_stems(text)
+        return any(
+            not near or near & words or len(whole & words) >= _FEWEST_SHARED
+            for words in map(content_stems, self.stated.equal_to(own))
+        )
 
 
 class _Values(Generic[T]):
@@ -314,8 +326,6 @@ def _names(text: str, name: str) -> bool:
 _FEWEST_DIGITS = 3
 # How far a number may be from the cell that it should repeat, where the cell is named (relative).
 _NEAR = 0.2
-# More numbers than that, or less than two words a number, are a table that lost its lines.
-_MOST_NUMBERS = 15
 # What speaks for a cell: two each for its row and its column that are named, one each for other
 # numbers of its row, of its column, and for the table that is pointed to.
 _ENOUGH = 3
@@ -327,9 +337,8 @@ def _against_tables(parts: _Parts) -> Iterator[Inconsistency]:
     for sentence in parts.prose:
         text = sentence.claim
         numbers = [q for q in _numbers(text) if not is_spread(fold(text), q)]
-        is_data = len(numbers) > _MOST_NUMBERS or len(content_stems(text)) < 2 * len(numbers)
         pointed, is_own = parts.tables_of(sentence)
-        if not numbers or is_data or (sentence.citations and not is_own):
+        if not numbers or _is_data(text) or (sentence.citations and not is_own):
             continue
         same = {q: parts.cells.equal_to(q) for q in numbers}
         told = [cell for q, cells in same.items() if _digits(q) >= 2 for cell in cells]
@@ -429,6 +438,8 @@ _SHARED = 0.6
 # Fewer will do where the sentences are alike: so many words, and half of the shorter one's.
 _FEWEST_IN_ALL = 5
 _HALF = 0.5
+_NEARLY_ALL = 0.8
+_ROUND = 50  # 1000 and 250 are chosen, not measured
 
 
 def _against_body(parts: _Parts) -> Iterator[Inconsistency]:
@@ -461,23 +472,31 @@ def _is_comparable(own: Quantity, other: Quantity) -> bool:
 
 
 def _likeness(text: str, own: Quantity, other_text: str, other: Quantity) -> float:
-    """Return how surely two numbers are of one thing; 0 where they are not."""
+    """Return how surely two numbers are of one thing; 0 where they are not.
+
+    The words around them are the same; or the sentences are, word for word or by their other
+    numbers.
+    """
     is_slip = _is_slip(own, other)
-    if not (is_slip or _is_near(own, other)):
+    near, other_near = _around(text, own), _around(other_text, other)
+    whole, other_whole = content_stems(text), content_stems(other_text)
+    shared, shared_in_all = len(near & other_near), len(whole & other_whole)
+    least = min(len(whole), len(other_whole))
+    likeness = is_slip + shared_in_all / max(len(whole | other_whole), 1)
+    if is_slip and _distinct(text, own) & _distinct(other_text, other):
+        return likeness
+    if not shared or shared < _SHARED * min(len(near), len(other_near)):
         return 0.0
-    near, whole = (
-        (first & second, min(len(first), len(second)), len(first | second))
-        for first, second in (
-            (_around(text, own), _around(other_text, other)),
-            (content_stems(text), content_stems(other_text)),
-        )
-    )
-    shared, least, _ = near
-    if not shared or len(shared) < _SHARED * least:
-        return 0.0
-    if len(shared) < _FEWEST_SHARED and len(whole[0]) < max(_FEWEST_IN_ALL, _HALF * whole[1]):
-        return 0.0
-    return is_slip + len(shared) / near[2] + len(whole[0]) / whole[2]
+    if shared_in_all >= max(_FEWEST_IN_ALL, _NEARLY_ALL * max(len(whole), len(other_whole))):
+        return 1 + likeness
+    is_told = shared >= _FEWEST_SHARED or shared_in_all >= max(_FEWEST_IN_ALL, _HALF * least)
+    return likeness if is_told and (is_slip or _is_near(own, other)) else 0.0
+
+
+def _distinct(text: str, number: Quantity) -> frozenset[float]:
+    """Return the other numbers of a sentence that hardly stand elsewhere by chance."""
+    others = (q for q in _numbers(text) if q != number and _digits(q) >= _FEWEST_DIGITS)
+    return frozenset(abs(q.raw) for q in others if q.raw % _ROUND)
 
 
 @lru_cache(maxsize=20_000)
@@ -529,26 +548,32 @@ _NAMES_OF_KINDS = {"table": "caption of a table", "figure": "caption of a figure
 def _dangling(parts: _Parts) -> Iterator[Inconsistency]:
     text = parts.draft.text
     labels = {name for match in _LABEL.finditer(text) for name in match.groups() if name}
-    numbered = _numbered_headings(parts)
+    headings = [s.claim for s in parts.draft.all_sentences if s.kind == "heading"]
+    numbered = frozenset(match[1] for one in headings if (match := _HEADING.match(one)))
     for sentence in parts.prose:
         written = _INLINE_CODE.sub(" ", text[sentence.start : sentence.end])
         for match in _REF.finditer(written):
             for key in (match["keys"] or match["key"]).split(","):
                 if key.strip() not in labels:
-                    yield _points_nowhere(sentence, match.group(), f"No label “{key.strip()}”")
+                    yield _points_nowhere(
+                        sentence, match.group(), f"The draft has no label “{key.strip()}”"
+                    )
         for match in _MENTION.finditer(written):
             if match["key"] not in labels:
-                yield _points_nowhere(sentence, match.group(), f"No label “{match['key']}”")
+                yield _points_nowhere(
+                    sentence, match.group(), f"The draft has no label “{match['key']}”"
+                )
         for match in _UNKNOWN.finditer(written):
-            yield _points_nowhere(sentence, match.group(), "Nothing with this label")
+            yield _points_nowhere(sentence, match.group(), "The label behind “??” was not found")
         yield from _without_caption(sentence, parts)
-        yield from _without_heading(sentence, numbered)
+        if not any(sentence.claim.startswith(heading) for heading in headings):  # of its contents
+            yield from _without_heading(sentence, numbered)
 
 
 def _points_nowhere(sentence: DraftSentence, says: str, what: str) -> Inconsistency:
     return Inconsistency(
         "reference", sentence.line, sentence.start, sentence.end, sentence.text, says, "", None,
-        "", "", "", f"{what} is in the draft, but the sentence points to {says}.",
+        "", "", "", f"{what}.",
     )  # fmt: skip
 
 
@@ -560,7 +585,9 @@ def _without_caption(sentence: DraftSentence, parts: _Parts) -> Iterator[Inconsi
         if not _is_like_captions(number, captions):
             continue
         yield _points_nowhere(
-            sentence, match.group(), f"No {kind} {number} (captions: {_listed(captions)})"
+            sentence,
+            match.group(),
+            f"No caption says {kind} {number}; the draft has {_listed(captions)}",
         )
 
 
@@ -584,14 +611,6 @@ def _listed(captions: Mapping[str, object]) -> str:
     return ", ".join(list(captions)[:12])
 
 
-def _numbered_headings(parts: _Parts) -> frozenset[str]:
-    return frozenset(
-        match[1]
-        for s in parts.draft.all_sentences
-        if s.kind == "heading" and (match := _HEADING.match(s.claim))
-    )
-
-
 def _key(number: str) -> tuple[int, ...]:
     return tuple(map(int, number.split(".")))
 
@@ -610,4 +629,4 @@ def _without_heading(sentence: DraftSentence, numbered: frozenset[str]) -> Itera
             or _is_elsewhere(sentence.claim, match)
         ):
             continue
-        yield _points_nowhere(sentence, match.group(), f"No section {number}")
+        yield _points_nowhere(sentence, match.group(), f"No heading has the number {number}")

@@ -11,6 +11,7 @@ from rag_assets.auditing.claims import (
     LinkedEvidence,
     describe_found,
 )
+from rag_assets.auditing.consistency import Inconsistency, InconsistencyKind
 from rag_assets.auditing.draft import unit_of
 from rag_assets.auditing.record import CitationAudit, CitationVerdict
 from rag_assets.judging import Sign, show_score
@@ -237,6 +238,11 @@ _MEANINGS: dict[ClaimStatus, str] = {
     "WEAK": "the end of its paragraph cites what speaks of it; the reason says how much is known",
     "SUPPORTED": "what the end of its paragraph cites supports it",
 }
+_KINDS: dict[InconsistencyKind, str] = {
+    "table": "a number differs from the table",
+    "abstract": "a number of the abstract differs from the text",
+    "reference": "points to nothing",
+}
 _EXEMPT: dict[Exemption, str] = {
     "hedged": "hedged",
     "own_work": "on your own work",
@@ -251,6 +257,7 @@ def render_claims(audit: ClaimAudit) -> str:
     """Return the audit as Markdown: head, one table of all assertions, then each to fix."""
     lines = [
         *_claims_head(audit),
+        *_inconsistent(audit),
         *_claims_table(audit),
         *_claims_details(audit),
         *_claims_sources(audit),
@@ -289,6 +296,31 @@ def _claims_head(audit: ClaimAudit) -> Iterator[str]:
         yield ""
         yield f"> **Note.** {escape_prose(warning)}"
     yield ""
+
+
+def _inconsistent(audit: ClaimAudit) -> Iterator[str]:
+    if not audit.inconsistent:
+        return
+    yield "## Inconsistent in the draft"
+    yield ""
+    for one in audit.inconsistent:
+        yield f"### {describe_place(one, audit.draft_name)}"
+        yield ""
+        yield block_quote(one.sentence)
+        yield ""
+        yield escape_prose(one.reason)
+        if one.words:
+            unit = unit_of(audit.draft_name).capitalize()
+            yield ""
+            yield f"{unit} {one.other_line}:"
+            yield ""
+            yield block_quote(one.words)
+        yield ""
+
+
+def describe_place(one: Inconsistency, draft_name: str) -> str:
+    """Return where a draft contradicts itself and of which kind that is."""
+    return f"{unit_of(draft_name).capitalize()} {one.line}: {_KINDS[one.kind]}"
 
 
 def _claims_table(audit: ClaimAudit) -> Iterator[str]:

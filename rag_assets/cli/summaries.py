@@ -202,8 +202,16 @@ def summarise_claims(audit: "ClaimAudit") -> str:
     head = f"{audit.draft_name}: {told or 'no strong assertion without a source'}"
     lines = [*_wrapped(head, ""), ""]
     from rag_assets.auditing import unit_of
+    from rag_assets.auditing.report import describe_place
 
     unit = unit_of(audit.draft_name)
+    if audit.inconsistent:
+        lines += ["Inconsistent in the draft", ""]
+    for one in audit.inconsistent:
+        lines += _wrapped(describe_place(one, audit.draft_name), _INDENT)
+        lines += _wrapped(f"{_INDENT}{one.sentence}", _INDENT)
+        where = f" ({unit} {one.other_line})" if one.other_line else ""
+        lines += [*_wrapped(f"{_INDENT}→ {one.reason}{where}", f"{_INDENT}  "), ""]
     for row in audit.by_urgency:
         if row.status != "SUPPORTED":
             lines += _wrapped(f"{unit} {row.line}: {row.status}, {row.claim_type}", _INDENT)
