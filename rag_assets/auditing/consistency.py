@@ -67,14 +67,8 @@ _ABSTRACT = re.compile(r"\s*(?:abstract|summary|摘\s*要|内容提要)\s*[.:：
 _ABSTRACT_OPENS = re.compile(
     r"(?:(?i:abstract)\s?[.:—–-]|ABSTRACT\b|Abstract\s(?=[A-Z])|摘\s*要\s*[:：])"
 )
-_PARTS_OF_ABSTRACT = re.compile(
-    r"\s*(?:background|objectives?|aims?|purpose|introduction|methods?|design|setting|participants"
-    r"|patients|interventions?|results?|findings|conclusions?|interpretation|funding|目的|方法|结果|结论)"
-    r"\s*[.:：]?\s*",
-    re.IGNORECASE,
-)
 _ABSTRACT_ENDS = re.compile(r"\s*(?:key\s?words|index terms|关键词|关键字)", re.IGNORECASE)
-_LONGEST_ABSTRACT = 40  # sentences
+_FIRST_SENTENCES = 150  # among which an abstract is looked for
 _NUMBER = r"\d{1,3}(?:[.-]\d{1,2}){0,2}"
 _CAPTION = re.compile(
     rf"\s*(?:(?P<table>tables?|tab\.|表)|(?P<figure>figures?|figs?\.?|图))\s*(?P<number>{_NUMBER})(?![\d%])",
@@ -261,27 +255,29 @@ class _Values(Generic[T]):
 
 
 def _find_abstract(draft: Draft) -> list[DraftSentence]:
+    """Return what stands below the heading “Abstract”, or the paragraph that begins so."""
     found: list[DraftSentence] = []
-    block = -1  # of an abstract that is one paragraph
-    is_inside = False
-    for sentence in draft.all_sentences:
-        if sentence.kind == "heading":
-            if found and not (is_inside and _PARTS_OF_ABSTRACT.fullmatch(sentence.claim)):
-                break
-            is_inside = is_inside or bool(_ABSTRACT.fullmatch(sentence.claim))
-        elif sentence.kind == "row" or len(found) == _LONGEST_ABSTRACT:
-            if found:
-                break
-        elif found and _ABSTRACT_ENDS.match(sentence.claim):
-            break
-        elif is_inside or sentence.block == block:
-            found.append(sentence)
-        elif found:
-            break
-        elif _ABSTRACT_OPENS.match(sentence.claim):
+    level, block = 0, -1
+    for sentence in draft.all_sentences[:_FIRST_SENTENCES]:
+        is_heading = sentence.kind == "heading"
+        if level and is_heading and _level(draft, sentence) > level:
+            continue  # “Background”, “Results”: its parts
+        if not level and is_heading and _ABSTRACT.fullmatch(sentence.claim):
+            level = _level(draft, sentence)
+        elif not (found or level or is_heading) and _ABSTRACT_OPENS.match(sentence.claim):
             block = sentence.block
             found.append(sentence)
+        elif sentence.kind == "paragraph" and not _ABSTRACT_ENDS.match(sentence.claim):
+            if level or sentence.block == block:
+                found.append(sentence)
+        elif found:
+            break
     return found
+
+
+def _level(draft: Draft, heading: DraftSentence) -> int:
+    line = draft.text.rfind("\n", 0, heading.start) + 1
+    return draft.text.count("#", line, heading.start) or 1
 
 
 _LETTERS = re.compile(r"[^\W\d_]{2}")
@@ -329,7 +325,8 @@ _NEAR = 0.2
 # What speaks for a cell: two each for its row and its column that are named, one each for other
 # numbers of its row, of its column, and for the table that is pointed to.
 _ENOUGH = 3
-_ENOUGH_NEAR = 5
+_ENOUGH_WITH_DECIMALS = 2
+_ENOUGH_NEAR = 4
 _EQUALS = re.compile(r"[=<>≤≥]\s*$")
 
 
@@ -346,7 +343,7 @@ def _against_tables(parts: _Parts) -> Iterator[Inconsistency]:
         for own in numbers:
             if same[own] or own.bound or _EQUALS.search(text[: own.start]):
                 continue
-            cell = _rival_cell(text, own, told, pointed or parts.tables, is_pointed=bool(pointed))
+            cell = _rival_cell(text, own, told, pointed or parts.tables, is_own + bool(pointed))
             made = (*derived, *work_out(cell.words)) if cell else ()
             if cell and not any(_same(own, q) for q in made):
                 yield _differs(sentence, own, cell, parts)
@@ -357,8 +354,7 @@ def _rival_cell(
     own: Quantity,
     told: Sequence[_Cell],
     tables: Sequence[_Table],
-    *,
-    is_pointed: bool,
+    pointed: int,
 ) -> _Cell | None:
     """Return the cell that a number of a sentence should repeat; None where that is not clear.
 
@@ -381,8 +377,10 @@ def _rival_cell(
                 continue
             row, column = _names(text, cell.row), _names(text, cell.column)
             is_beside, is_below = cell.line in rows, cell.place in columns
-            weight = 2 * row + 2 * column + is_beside + is_below + is_pointed
-            if (row or is_beside) and weight >= (_ENOUGH if is_slip else _ENOUGH_NEAR):
+            weight = 2 * row + 2 * column + is_beside + is_below + pointed
+            enough = _ENOUGH_WITH_DECIMALS if _places(own) else _ENOUGH
+            enough = enough if is_slip else _ENOUGH_NEAR
+            if (row or is_beside or pointed > 1) and weight >= enough:
                 found.append((is_slip, weight, cell))
     best = max((each[:2] for each in found), default=None)
     named = {cell.number.raw: cell for *rank, cell in found if tuple(rank) == best}
@@ -542,7 +540,6 @@ _HEADING = re.compile(
     r"\s*(?:section|chapter|第)?\s*(\d{1,2}(?:\.\d{1,2}){0,3})(?:[.、章节]|\s|$)", re.IGNORECASE
 )
 _FEWEST_NUMBERED = 3
-_NAMES_OF_KINDS = {"table": "caption of a table", "figure": "caption of a figure"}
 
 
 def _dangling(parts: _Parts) -> Iterator[Inconsistency]:
