@@ -51,7 +51,7 @@ class Inconsistency:
 
 
 def find_inconsistencies(draft: Draft) -> tuple[Inconsistency, ...]:
-    """Return where a draft contradicts itself, in its order; each number of a sentence and each missing target once."""
+    """Return where a draft contradicts itself or points to nothing, in its order."""
     parts = _Parts(draft)
     found: dict[tuple[int, str], Inconsistency] = {}
     for one in (*_against_tables(parts), *_against_body(parts), *_dangling(parts)):
@@ -71,13 +71,15 @@ _ABSTRACT_ENDS = re.compile(r"\s*(?:key\s?words|index terms|关键词|关键字)
 _FIRST_SENTENCES = 150  # among which an abstract is looked for
 _NUMBER = r"\d{1,3}(?:[.-]\d{1,2}){0,2}"
 _CAPTION = re.compile(
-    rf"\s*(?:(?P<table>tables?|tab\.|表)|(?P<figure>figures?|figs?\.?|图))\s*(?P<number>{_NUMBER})(?![\d%])",
+    rf"\s*(?:(?P<table>tables?|tab\.|表)|figures?|figs?\.?|图)\s*(?P<number>{_NUMBER})(?![\d%])",
     re.IGNORECASE,
 )
+# “Tables 2 and 3”, 表2、图3; 代表3个 and 地图2 are words.
 _POINTER = re.compile(
-    rf"(?:(?<![A-Za-z])(?P<table>tables?|tab\.)|(?<![A-Za-z])(?P<figure>figures?|figs?\.?)|(?P<table_zh>(?<![代列发图报年])表)"
-    rf"|(?P<figure_zh>(?<![地意插])图))\s*(?P<numbers>{_NUMBER}(?:[a-z]\b)?(?:\s?(?:,|、|，|and|&|和|与|及)\s?{_NUMBER}(?![\d%]|\.\d))*)"
-    r"(?![\d%]|\.\d)",
+    r"(?:(?P<table>(?<![A-Za-z])(?:tables?|tab\.)|(?<![代列发图报年])表)"
+    r"|(?<![A-Za-z])(?:figures?|figs?\.?)|(?<![地意插])图)\s*"
+    rf"(?P<numbers>{_NUMBER}(?:[a-z]\b)?(?:\s?(?:,|、|，|and|&|和|与|及)\s?{_NUMBER}(?!\.?\d|%))*)"
+    r"(?!\.?\d|%)",
     re.IGNORECASE,
 )
 _ONE_NUMBER = re.compile(_NUMBER)
@@ -85,8 +87,9 @@ _IN_PARENTHESES = re.compile(r"[(（\[][^()（）\[\]]*[)）\]]")
 _TOKEN = re.compile(r"[^\W_]+")
 # Where something is numbered, and no quantity.
 _PLACE_BEFORE = re.compile(
-    r"(?:\b(?:tables?|tab|figures?|figs?|sections?|sect?|chapters?|equations?|eqs?|refs?|no|appendix"
-    r"|algorithm|theorem|lemma|version|page|pp?|vol)\.?\s?(?:\d[\d.]*\s?(?:,|and|-|–)\s?)?[(]?|[表图式第])$",
+    r"(?:\b(?:tables?|tab|figures?|figs?|sections?|sect?|chapters?|equations?|eqs?|refs?|no|pp?|vol"
+    r"|appendix|algorithm|theorem|lemma|version|page)\.?\s?(?:\d[\d.]*\s?(?:,|and|-|–)\s?)?[(]?"
+    r"|[表图式第])$",
     re.IGNORECASE,
 )
 # More numbers than that, or less than two words a number, are a table that lost its lines.
@@ -300,20 +303,17 @@ def _cells(table: str, rows: Sequence[DraftSentence]) -> Iterator[_Cell]:
                 )  # fmt: skip
 
 
-def _words_of(name: str) -> str:
-    """Return a name of a row or column without its unit, its words apart."""
-    plain = _IN_PARENTHESES.sub(" ", fold(name))
-    return " ".join(_TOKEN.findall(plain))
+@lru_cache(maxsize=20_000)
+def _flat(text: str) -> str:
+    return f" {' '.join(_TOKEN.findall(fold(text)))} "
 
 
 def _names(text: str, name: str) -> bool:
     """Say whether a sentence names a row or column; digits and single letters name nothing."""
-    words = _words_of(name)
+    words = _flat(_IN_PARENTHESES.sub(" ", name))
     if HAN.search(words):
-        return len(words) > 1 and words.replace(" ", "") in "".join(_TOKEN.findall(fold(text)))
-    if len(words) < 2 or not any(c.isalpha() for c in words):
-        return False
-    return f" {words} " in f" {' '.join(_TOKEN.findall(fold(text)))} "
+        return len(words) > len(" 中 ") and words.replace(" ", "") in _flat(text).replace(" ", "")
+    return len(words.strip()) > 1 and any(map(str.isalpha, words)) and words in _flat(text)
 
 
 # A number that the draft's own table has otherwise.
@@ -346,7 +346,13 @@ def _against_tables(parts: _Parts) -> Iterator[Inconsistency]:
             cell = _rival_cell(text, own, told, pointed or parts.tables, is_own + bool(pointed))
             made = (*derived, *work_out(cell.words)) if cell else ()
             if cell and not any(_same(own, q) for q in made):
-                yield _differs(sentence, own, cell, parts)
+                table = f"Table {cell.table}" if cell.table else "the table"
+                where = f"“{cell.row}”" + (f", “{cell.column}”" if cell.column else "")
+                yield Inconsistency(
+                    "table", sentence.line, sentence.start, sentence.end, sentence.text,
+                    own.text, cell.number.text, cell.line, cell.row, cell.column, cell.words,
+                    f"The sentence says {own.text}; {table} has {cell.number.text} for {where}.",
+                )  # fmt: skip
 
 
 def _rival_cell(
@@ -418,16 +424,6 @@ def _is_slip(own: Quantity, other: Quantity) -> bool:
     return _digits(own) >= _FEWEST_DIGITS and OSA.distance(a, b) == 1
 
 
-def _differs(sentence: DraftSentence, own: Quantity, cell: _Cell, parts: _Parts) -> Inconsistency:
-    table = f"Table {cell.table}" if cell.table else "the table"
-    where = f"“{cell.row}”" + (f", “{cell.column}”" if cell.column else "")
-    return Inconsistency(
-        "table", sentence.line, sentence.start, sentence.end, sentence.text, own.text,
-        cell.number.text, cell.line, cell.row, cell.column, cell.words,
-        f"The sentence says {own.text}; {table} has {cell.number.text} for {where}.",
-    )  # fmt: skip
-
-
 # A number of the abstract that the text has otherwise.
 
 # Of the words around the number, as many as both places have at least, and their share.
@@ -451,7 +447,8 @@ def _against_body(parts: _Parts) -> Iterator[Inconsistency]:
             rivals = [
                 (likeness, -place, one, other)
                 for place, (one, other) in enumerate(parts.numbers)
-                if _is_comparable(own, other)
+                if (own.unit.kind, own.bound) == (other.unit.kind, other.bound)
+                and (_places(own) > 0) == (_places(other) > 0)
                 and (likeness := _likeness(sentence.claim, own, one.claim, other))
                 and not said.equal_to(other)
             ]
@@ -462,11 +459,6 @@ def _against_body(parts: _Parts) -> Iterator[Inconsistency]:
                     own.text, other.text, one.line, "", "", one.text,
                     f"The abstract says {own.text}; the text never does, but has {other.text}.",
                 )  # fmt: skip
-
-
-def _is_comparable(own: Quantity, other: Quantity) -> bool:
-    is_alike = own.unit.kind == other.unit.kind and own.bound == other.bound
-    return is_alike and (_places(own) > 0) == (_places(other) > 0)
 
 
 def _likeness(text: str, own: Quantity, other_text: str, other: Quantity) -> float:
@@ -513,33 +505,37 @@ _REF = re.compile(
     r"\\(?:[cC]|auto|page|name|eq|v)?ref\*?\{(?P<keys>[^{}]+)\}|\\@ref\((?P<key>[^()\s]+)\)"
 )
 _LABEL = re.compile(
-    r"\\label\{([^{}]+)\}|\{#([\w:.-]+)|#\|\s*label:\s*([\w:.-]+)|\(\\?#([\w:.-]+)\)|```\{\w+[ ,]+([\w:-]+)"
-    r"|\blabel\s*=\s*[\"']?([\w:.-]+)|\bid=[\"']([\w:.-]+)"
+    r"\\label\{([^{}]+)\}|\{#([\w:.-]+)|#\|\s*label:\s*([\w:.-]+)|\(\\?#([\w:.-]+)\)"
+    r"|```\{\w+[ ,]+([\w:-]+)|\blabel\s*=\s*[\"']?([\w:.-]+)|\bid=[\"']([\w:.-]+)"
 )
 _MENTION = re.compile(
     r"(?<![\w\\])@(?P<key>(?:fig|tbl|tab|eq|sec|lst|thm|lem|def|alg)[:-][\w:-]*\w)", re.IGNORECASE
 )
 _UNKNOWN = re.compile(
-    r"(?:\b(?:tables?|figures?|figs?\.|sections?|chapters?|equations?|eqs?\.|lines?|appendix|algorithms?|theorems?|lemmas?)\s?|[表图式第节章])\(?\?\?+",
+    r"(?:\b(?:tables?|figures?|figs?\.|sections?|chapters?|equations?|eqs?\.|appendix|algorithms?"
+    r"|theorems?|lemmas?)\s?|[表图式第])\(?\?\?+",
     re.IGNORECASE,
 )
 _INLINE_CODE = re.compile(r"`[^`\n]*`")
 _ELSEWHERE = re.compile(
-    r"\s*(?:[a-z]\b)?\)?,?\s*(?:of|in|from|by|therein|ibid|et al|中的|\[|\(?[A-Z][a-z]+ et al|见)",
+    r"\s*(?:[a-z]\b)?\)?,?\s*(?:(?:of|in|from|by)\b|\[|\(?[A-Z][a-z]+ et al|中的)",
     re.IGNORECASE,
 )
 _NOT_OURS = re.compile(
-    r"(?:supplement\w*|supporting information|online|extended data|their|his|her|additional|appendix|ESM|SI|of ref\S*|see \w+,|附录?)\s*$",
+    r"(?:supplement\w*|supporting information|online|extended data|their|his|her|additional"
+    r"|appendix|ESM|SI|附录?)\s*$",
     re.IGNORECASE,
 )
 _SECTION = re.compile(
-    r"(?<![A-Za-z])(?:sections?|sect?\.|§)\s?(?P<number>[1-9]\d?(?:\.\d{1,2}){0,3})(?![\d%])(?!\.\d)|第?\s?(?P<zh>[1-9]\d?(?:\.\d{1,2}){1,3})\s?[小]?节",
+    r"(?<![A-Za-z])(?:sections?|sect?\.|§)\s?(?P<number>[1-9]\d?(?:\.\d{1,2}){0,3})(?!\.?\d|%)"
+    r"|第?\s?(?P<zh>[1-9]\d?(?:\.\d{1,2}){1,3})\s?小?节",
     re.IGNORECASE,
 )
 _HEADING = re.compile(
     r"\s*(?:section|chapter|第)?\s*(\d{1,2}(?:\.\d{1,2}){0,3})(?:[.、章节]|\s|$)", re.IGNORECASE
 )
 _FEWEST_NUMBERED = 3
+_MOST_LISTED = 12
 
 
 def _dangling(parts: _Parts) -> Iterator[Inconsistency]:
@@ -549,17 +545,11 @@ def _dangling(parts: _Parts) -> Iterator[Inconsistency]:
     numbered = frozenset(match[1] for one in headings if (match := _HEADING.match(one)))
     for sentence in parts.prose:
         written = _INLINE_CODE.sub(" ", text[sentence.start : sentence.end])
-        for match in _REF.finditer(written):
-            for key in (match["keys"] or match["key"]).split(","):
-                if key.strip() not in labels:
-                    yield _points_nowhere(
-                        sentence, match.group(), f"The draft has no label “{key.strip()}”"
-                    )
-        for match in _MENTION.finditer(written):
-            if match["key"] not in labels:
-                yield _points_nowhere(
-                    sentence, match.group(), f"The draft has no label “{match['key']}”"
-                )
+        for match in (*_REF.finditer(written), *_MENTION.finditer(written)):
+            for key in map(str.strip, match[match.lastindex or 0].split(",")):
+                if key not in labels:
+                    what = f"The draft has no label “{key}”"
+                    yield _points_nowhere(sentence, match.group(), what)
         for match in _UNKNOWN.finditer(written):
             yield _points_nowhere(sentence, match.group(), "The label behind “??” was not found")
         yield from _without_caption(sentence, parts)
@@ -577,20 +567,17 @@ def _points_nowhere(sentence: DraftSentence, says: str, what: str) -> Inconsiste
 def _without_caption(sentence: DraftSentence, parts: _Parts) -> Iterator[Inconsistency]:
     for kind, number, match in _pointers(sentence.claim):
         captions = parts.captions[kind]
-        if not captions or number in captions or _is_elsewhere(sentence.claim, match):
-            continue
-        if not _is_like_captions(number, captions):
-            continue
-        yield _points_nowhere(
-            sentence,
-            match.group(),
-            f"No caption says {kind} {number}; the draft has {_listed(captions)}",
-        )
+        # Where captions count by chapters, another number counts something else.
+        is_alike = {one.count(".") for one in captions} == {number.count(".")}
+        if is_alike and number not in captions and not _is_elsewhere(sentence.claim, match):
+            there = ", ".join([*captions][:_MOST_LISTED])
+            what = f"No caption says {kind} {number}; the draft has {there}"
+            yield _points_nowhere(sentence, match.group(), what)
 
 
 def _pointers(text: str) -> Iterator[tuple[str, str, re.Match[str]]]:
     for match in _POINTER.finditer(text):
-        kind = "table" if match["table"] or match["table_zh"] else "figure"
+        kind = "table" if match["table"] else "figure"
         for one in _ONE_NUMBER.findall(match["numbers"]):
             yield kind, one.replace("-", "."), match
 
@@ -598,14 +585,6 @@ def _pointers(text: str) -> Iterator[tuple[str, str, re.Match[str]]]:
 def _is_elsewhere(text: str, match: re.Match[str]) -> bool:
     """Say whether a table or section is one of another document."""
     return bool(_ELSEWHERE.match(text, match.end()) or _NOT_OURS.search(text[: match.start()]))
-
-
-def _is_like_captions(number: str, captions: Mapping[str, object]) -> bool:
-    return all(each.count(".") == number.count(".") for each in captions)
-
-
-def _listed(captions: Mapping[str, object]) -> str:
-    return ", ".join(list(captions)[:12])
 
 
 def _key(number: str) -> tuple[int, ...]:
