@@ -339,13 +339,16 @@ def _against_tables(parts: _Parts) -> Iterator[Inconsistency]:
             continue
         same = {q: parts.cells.equal_to(q) for q in numbers}
         told = [cell for q, cells in same.items() if _digits(q) >= 2 for cell in cells]
-        derived = work_out(text)
+        plain = _POINTER.sub(" ", text)
         for own in numbers:
             if same[own] or own.bound or _EQUALS.search(text[: own.start]):
                 continue
             cell = _rival_cell(text, own, told, pointed or parts.tables, is_own + bool(pointed))
-            made = (*derived, *work_out(cell.words)) if cell else ()
-            if cell and not any(_same(own, q) for q in made):
+            if cell is None:
+                continue
+            # From the other numbers of the sentence or of the row it may follow.
+            made = (*work_out(plain.replace(own.text, " ")), *work_out(cell.words))
+            if not any(_same(own, q) for q in made):
                 table = f"Table {cell.table}" if cell.table else "the table"
                 where = f"“{cell.row}”" + (f", “{cell.column}”" if cell.column else "")
                 yield Inconsistency(
@@ -420,7 +423,7 @@ def _is_slip(own: Quantity, other: Quantity) -> bool:
     places = _places(own)
     if bool(places) != bool(_places(other)):
         return False
-    a, b = (f"{q.raw:.{places}f}" for q in (own, other))
+    a, b = (f"{q.raw:.{places}f}".replace(".", "") for q in (own, other))
     return _digits(own) >= _FEWEST_DIGITS and OSA.distance(a, b) == 1
 
 

@@ -108,7 +108,8 @@ def verify_citations(
 @click.command(
     help="Find the strong assertions of DRAFT (Markdown, text or docx) that cite nothing: causes, "
     "comparisons, figures, superlatives, claims about all, recommendations. Say which documents of "
-    "the library could be cited for each, judged as `rag verify-citations` judges citations. "
+    "the library could be cited for each, judged as `rag verify-citations` judges citations; and "
+    "where the draft contradicts itself. "
     "Exit code 3 where a citation at the end of an assertion's paragraph cannot be judged."
 )
 @_draft_argument
