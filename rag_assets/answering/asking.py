@@ -374,7 +374,8 @@ class PlacingJudge:
         )  # fmt: skip
         place = locate(
             found.page_start, found.page_end, found.char_start, found.char_end,
-            passage.section_path, has_boxes=bool(found.boxes),
+            passage.section_path, has_boxes=bool(found.boxes), labels=passage.page_labels,
+            first_label=passage.page_start,
         )  # fmt: skip
         where = place.text if place else quote.place
         return replace(

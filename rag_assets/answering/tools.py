@@ -135,6 +135,7 @@ def passage_of(hit: Hit, authors: tuple[str, ...] = ()) -> Passage:
         score=round(hit.score, 6),
         authors=authors,
         year=hit.year,
+        page_labels=hit.page_labels,
     )
 
 

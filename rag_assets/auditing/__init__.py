@@ -1,7 +1,14 @@
 """Checks of a draft: whether the documents that it cites support what it says."""
 
 from rag_assets.auditing.citation_forms import Citation
-from rag_assets.auditing.draft import CitedSentence, Draft, parse_draft, read_draft, unit_of
+from rag_assets.auditing.draft import (
+    CitedSentence,
+    Draft,
+    parse_draft,
+    place_in,
+    read_draft,
+    unit_of,
+)
 from rag_assets.auditing.library import (
     CitedDocument,
     CitedDocumentRef,
@@ -19,6 +26,11 @@ from rag_assets.auditing.record import (
     audit_schema,
     audit_to_json,
     urgency,
+)
+from rag_assets.auditing.reference_check import (
+    ReferenceCheck,
+    check_references,
+    settle_reference,
 )
 from rag_assets.auditing.report import render_markdown
 from rag_assets.auditing.staleness import (
@@ -50,12 +62,17 @@ PUBLIC_MODULES = (
     "deciding",
     "draft",
     "judgements",
+    "library",
+    "online",
     "pages",
+    "receiving",
     "record",
+    "reference_check",
     "references",
     "report",
     "reviewing",
     "sarif",
     "settling",
     "storing",
+    "word_comments",
 )

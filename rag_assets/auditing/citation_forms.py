@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -36,6 +36,8 @@ PAGES = re.sub(r"\?P<\w+>", "?:", _PAGES.pattern)
 PLACE = re.compile(rf"(?<!\w)(?:{PAGES}|{_OTHER.pattern})", re.IGNORECASE)
 # What LaTeX writes for a space: p.~9, pp.\,2--3.
 _TIE = re.compile(r"(?<=[A-Za-z.§])(?:~|\\[,;: ])+")
+# Pages of front matter, and of a part of a journal: p. xii, p. e14.
+_OTHER_PAGE = re.compile(r"p(?:age|\.)?\s*([ivxlc]+|[a-z]\d+)\.?", re.IGNORECASE)
 # `p. 3ff.`: this page and those that follow; nobody means more than a few.
 _FOLLOWING_PAGES = 3
 
@@ -52,9 +54,24 @@ class LocatorHint:
     text: str
     pages: tuple[tuple[int, int], ...] = ()
 
-    def names_page(self, first: int, last: int) -> bool:
-        """Say whether one of the pages from `first` to `last` is named."""
-        return any(start <= last and first <= end for start, end in self.pages)
+    def names_page(self, first: int, last: int, labels: Sequence[str] = ()) -> bool:
+        """Say whether one of the pages from `first` to `last` is named.
+
+        Args:
+            first: place in the file, from 1.
+            labels: the number that each page of the document bears in print. A page that is named
+                is the one that bears the number; where none does, the one at that place.
+        """
+        named = [*self._printed(labels)]
+        return any(start <= last and first <= end for start, end in named or self.pages)
+
+    def _printed(self, labels: Sequence[str]) -> Iterator[tuple[int, int]]:
+        other = _OTHER_PAGE.fullmatch(self.text)
+        named = other[1].casefold() if other else None
+        for sheet, label in enumerate(labels, start=1):
+            is_named = label.isdecimal() and any(a <= int(label) <= b for a, b in self.pages)
+            if is_named or label.casefold() == named:
+                yield sheet, sheet
 
 
 def read_hint(text: str, *, bare: bool) -> LocatorHint | None:
@@ -122,14 +139,22 @@ _ATTRIBUTE = re.compile(r"(?:^|\s)(?:\.[^\W\d]|[\w-]+=)")
 _ENTRY_END = re.compile("[;；]")
 _LAST_PART = re.compile(r"\s+(?=\S)")
 
-# LaTeX: the starred and capitalised forms of natbib and biblatex too, up to two optional notes.
+# LaTeX: the starred and capitalised forms of natbib and biblatex too, up to two optional notes
+# before the keys; those that end with s take both again and again: \cites[1]{lee}[see][3]{chen}.
+_LATEX_NOTES = r"(?:\s?\[(?:[^\[\]{{}}]|\{{[^{{}}]*\}}){{0,200}}\]){{0,2}}"
+_LATEX_KEYS = r"\{{[^{{}}]{{0,2000}}\}}"
 LATEX = (
-    r"\\(?P<{0}>(?!nocite)[A-Za-z]*[cC]ite[A-Za-z]*)\*?"
-    r"(?:\[[^\[\]]{{0,200}}\]){{0,2}}\{{[^{{}}]{{0,400}}\}}"
+    r"\\(?P<{0}>(?!nocite|citetext|citestyle|citesetup)[A-Za-z]*[cC]ite[A-Za-z]*)\*?(?:"
+    r"(?:(?<=s)|(?<=s\*))(?:\([^()]{{0,200}}\)){{0,2}}"
+    rf"{_LATEX_NOTES}{_LATEX_KEYS}(?:{_LATEX_NOTES}{_LATEX_KEYS}){{{{0,40}}}}"
+    rf"|{_LATEX_NOTES}{_LATEX_KEYS})"
 )
-_LATEX_NOTE = re.compile(r"\[([^\[\]]*)\]")
-# The author's name is part of the sentence there.
-_TEXTUAL = re.compile(r"(?:[cC]itet|[tT]extcite|[cC]iteauthor|[cC]itealt)")
+_LATEX_SOURCE = re.compile(
+    rf"(?P<notes>{_LATEX_NOTES})\s?{_LATEX_KEYS}".replace("{{", "{").replace("}}", "}")
+)
+_LATEX_NOTE = re.compile(r"\[((?:[^\[\]{}]|\{[^{}]*\})*)\]")
+# The author's name, the title or the whole reference is part of the sentence there.
+_TEXTUAL = re.compile(r"(?:[cC]itet(?!ext)|[tT]extcite|[cC]iteauthor|citetitle|[fF]ullcite)")
 
 # https://pandoc.org/MANUAL.html#citation-syntax; a key in running text is read no further than
 # Latin letters go, since Chinese goes on without a space. Between round brackets it has an end.
@@ -380,16 +405,19 @@ def find_laws_in_words(text: str, offset: int) -> Iterator[Citation]:
 
 
 def _read_latex(written: str, offset: int) -> tuple[Citation, ...]:
-    keys_start = written.index("{") + 1
-    notes = _LATEX_NOTE.findall(written[: keys_start - 1])
-    # With one note it is the place, with two the second is: \citep[see][p. 3]{key}.
-    hint = find_hint(notes[-1]) if notes else None
-    citations = []
-    for match in re.finditer(r"[^,\s][^,]*", written[keys_start:-1]):
-        key = match.group().rstrip()
-        namespace, doc_uid = split_namespace(key)
-        start = offset + keys_start + match.start()
-        citations.append(Citation(namespace, doc_uid, start, start + len(key), "latex"))
-    if citations and hint is not None:
-        citations[-1] = replace(citations[-1], hint=hint)
+    citations: list[Citation] = []
+    for source in _LATEX_SOURCE.finditer(written):
+        notes = _LATEX_NOTE.findall(source["notes"])
+        # With one note it is the place, with two the second is: \citep[see][p. 3]{key}.
+        hint = find_hint(re.sub("[{}]", "", notes[-1])) if notes else None
+        keys_start = source.end("notes") + 1
+        found = []
+        for match in re.finditer(r"[^,\s][^,]*", written[keys_start : source.end() - 1]):
+            key = match.group().rstrip()
+            namespace, doc_uid = split_namespace(key)
+            start = offset + keys_start + match.start()
+            found.append(Citation(namespace, doc_uid, start, start + len(key), "latex"))
+        if found and hint is not None:
+            found[-1] = replace(found[-1], hint=hint)
+        citations += found
     return tuple(citations) or (Citation(None, "", offset, offset + len(written), "latex"),)

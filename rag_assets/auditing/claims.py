@@ -197,7 +197,8 @@ class ClaimRow:
 
     Args:
         claim_id: of its words; the second sentence of the same words gets `-2`.
-        line: of the draft, from 1; [start, end) in its text.
+        line: of the draft, from 1; [start, end) in its text. `file` that the line is of, where the
+            draft includes others.
         section: the heading above it; empty before the first.
         sentence: as it stands; `claim_text` is it without marks.
         claim_type: the primary of `claim_types`; `cue` the words that made it so, may be empty.
@@ -226,6 +227,7 @@ class ClaimRow:
     suggested_queries: tuple[SuggestedQuery, ...]
     counterevidence: tuple[CitationVerdict, ...]
     urgency: int
+    file: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,7 +279,7 @@ class ClaimAudit:
     searched_now: int = field(default=0, compare=False)
     judged_now: int = field(default=0, compare=False)
 
-    schema: ClassVar[str] = "rag-assets/claim-audit/5"
+    schema: ClassVar[str] = "rag-assets/claim-audit/6"
     command: ClassVar[str] = "rag audit"
     title: ClassVar[str] = "Claim audit"
     about: ClassVar[str] = (
@@ -847,6 +849,7 @@ def _make_row(
     return ClaimRow(
         claim_id=_claim_id(sentence.claim, seen),
         line=sentence.line,
+        file=sentence.file,
         start=sentence.start,
         end=sentence.end,
         section=assertion.section,

@@ -34,6 +34,7 @@ class Inconsistency:
         other: the number at the other place; empty for a reference. `other_line` is its line,
             `row` and `column` name the cell of a table, `words` are the sentence or row there.
         reason: a sentence for the writer.
+        file: of the line, where a draft includes others; `other_file` that of `other_line`.
     """
 
     kind: InconsistencyKind
@@ -48,6 +49,8 @@ class Inconsistency:
     column: str
     words: str
     reason: str
+    file: str = ""
+    other_file: str = ""
 
 
 def find_inconsistencies(draft: Draft) -> tuple[Inconsistency, ...]:
@@ -142,6 +145,7 @@ class _Cell:
     units: tuple[Unit, ...]  # that its row and column name
     is_spread: bool
     line: int
+    file: str
     words: str
 
 
@@ -299,7 +303,8 @@ def _cells(table: str, rows: Sequence[DraftSentence]) -> Iterator[_Cell]:
             for number in read_quantities(cell):
                 spread = is_spread(folded, number)
                 yield _Cell(
-                    table, name, column, place, number, units, spread, row.line, row.claim
+                    table, name, column, place, number, units, spread, row.line, row.file,
+                    row.claim,
                 )  # fmt: skip
 
 
@@ -355,6 +360,7 @@ def _against_tables(parts: _Parts) -> Iterator[Inconsistency]:
                     "table", sentence.line, sentence.start, sentence.end, sentence.text,
                     own.text, cell.number.text, cell.line, cell.row, cell.column, cell.words,
                     f"The sentence says {own.text}; {table} has {cell.number.text} for {where}.",
+                    sentence.file, cell.file,
                 )  # fmt: skip
 
 
@@ -461,6 +467,7 @@ def _against_body(parts: _Parts) -> Iterator[Inconsistency]:
                     "abstract", sentence.line, sentence.start, sentence.end, sentence.text,
                     own.text, other.text, one.line, "", "", one.text,
                     f"The abstract says {own.text}; the text never does, but has {other.text}.",
+                    sentence.file, one.file,
                 )  # fmt: skip
 
 
@@ -563,7 +570,7 @@ def _dangling(parts: _Parts) -> Iterator[Inconsistency]:
 def _points_nowhere(sentence: DraftSentence, says: str, what: str) -> Inconsistency:
     return Inconsistency(
         "reference", sentence.line, sentence.start, sentence.end, sentence.text, says, "", None,
-        "", "", "", f"{what}.",
+        "", "", "", f"{what}.", sentence.file,
     )  # fmt: skip
 
 

@@ -299,6 +299,7 @@ def _bare(
         suggested_query=(suggest_query(case.claim) or None) if is_missing else None,
         nearest_uids=nearest,
         paired=(target.pairing or None) if target else None,
+        file=case.sentence.file,
         is_clause=bool(case.citation.claim),
     )
 
@@ -308,10 +309,11 @@ def _judged_verdict(
 ) -> CitationVerdict:
     checks = [c for c in judged.quotations if c.state == "exact" or c.text not in quoted_elsewhere]
     is_exact = bool(checks) and all(check.state == "exact" for check in checks)
+    labels = subject.document.page_labels
     if is_exact and scorer.name == "facts" and judged.reason_code == "unread":
-        judged = replace(judged, reason=f"{_show_exact(checks)} {_REST_UNREAD}")
+        judged = replace(judged, reason=f"{_show_exact(checks, labels)} {_REST_UNREAD}")
     status, code, reason = _with_place(case, subject.document, judged)
-    status, code, reason = _with_quotations(checks, status, code, reason)
+    status, code, reason = _with_quotations(checks, labels, status, code, reason)
     status, code, reason = _with_law(case, subject.document, judged, (status, code, reason))
     if status == "OK" and standing_of_title(subject.document.title) == "retracted":
         status, code, reason = "WEAK", "weakly_supported", f"{_RETRACTED} {reason}"
@@ -321,9 +323,9 @@ def _judged_verdict(
         scored_by=scorer.name,
         scorer_fingerprint=scorer.fingerprint,
         scoring_note=_note(case, subject, judged),
-        speaks_for=(*judged.speaks_for, *_quotation_signs(checks, {"exact"})),
+        speaks_for=(*judged.speaks_for, *_quotation_signs(checks, labels, {"exact"})),
         speaks_against=(
-            *judged.speaks_against, *_quotation_signs(checks, {"altered", "not_found"}),
+            *judged.speaks_against, *_quotation_signs(checks, labels, {"altered", "not_found"}),
         ),
         quotations=judged.quotations,
         suggested_query=None if status == "OK" else suggest_query(case.claim) or None,
@@ -337,8 +339,9 @@ def _judged_verdict(
     pages: list[int | None] = [*sorted(box.page for box in judged.boxes)]
     pages = pages or [passage.page_start, passage.page_end]
     locator = locate(
-        pages[0], pages[-1], start, end, passage.section_path, has_boxes=bool(judged.boxes)
-    )
+        pages[0], pages[-1], start, end, passage.section_path, has_boxes=bool(judged.boxes),
+        labels=subject.document.page_labels,
+    )  # fmt: skip
     if locator is None:
         return _bare(
             case, scorer, subject, "ERROR", "no_locator",
@@ -389,6 +392,7 @@ def _shown(document: CitedDocument, judged: Judged) -> Iterator[ShownPassage]:
             None if begin is None else begin + start,
             None if begin is None else begin + end,
             passage.section_path,
+            labels=document.page_labels,
         )
         chunks = dict.fromkeys(document.passages[part[0]].chunk_id for part in window.parts)
         yield ShownPassage(window.text, found.text if found else None, tuple(chunks))
@@ -416,10 +420,11 @@ def _with_place(
     passage = document.passages[judged.passage]
     first = passage.page_start or 0
     pages = sorted({box.page for box in judged.boxes}) or [first, passage.page_end or first]
-    if hint.names_page(pages[0], pages[-1]):
+    if hint.names_page(pages[0], pages[-1], document.page_labels):
         # On the page that is named, another sentence than that which was found first.
         return judged.status, judged.reason_code, judged.reason
-    found = f"p. {pages[0]}" if pages[0] == pages[-1] else f"pp. {pages[0]}–{pages[-1]}"
+    place = locate(pages[0], pages[-1], None, None, (), labels=document.page_labels)
+    found = place.text if place is not None else ""
     if judged.status == "WEAK":
         reason = _NEAREST_ELSEWHERE.format(found=found, named=hint.text) + judged.reason
         return "WEAK", judged.reason_code, reason
@@ -476,7 +481,11 @@ def _note(case: Case, subject: Subject, judged: Judged) -> str | None:
 
 
 def _with_quotations(
-    checks: Sequence[QuotationCheck], status: Status, code: ReasonCode, reason: str
+    checks: Sequence[QuotationCheck],
+    labels: Sequence[str],
+    status: Status,
+    code: ReasonCode,
+    reason: str,
 ) -> tuple[Status, ReasonCode, str]:
     """Return the verdict after its quotations: invented or altered in meaning, it is MISSING;
     altered otherwise, at best WEAK.
@@ -485,7 +494,7 @@ def _with_quotations(
     altered = [check for check in checks if check.state == "altered"]
     if not lost and not altered:
         return status, code, reason
-    sentence = _sentence_about((lost or altered)[0])
+    sentence = _sentence_about((lost or altered)[0], labels)
     if status == "MISSING":
         return status, code, f"{reason} {sentence}"
     rest = _APART_FROM_IT if status == "OK" else reason
@@ -493,7 +502,7 @@ def _with_quotations(
         return "MISSING", "quote_not_found", f"{sentence} {rest}"
     grave = [check for check in altered if check.changes_meaning]
     if grave:
-        return "MISSING", "misquoted", f"{_sentence_about(grave[0])} {rest}"
+        return "MISSING", "misquoted", f"{_sentence_about(grave[0], labels)} {rest}"
     return "WEAK", "misquoted", f"{sentence} {rest}"
 
 
@@ -533,7 +542,12 @@ def _law_faults(
         yield "not_in_force", f"The law is {case.target.repeal}."
 
 
-def _sentence_about(check: QuotationCheck) -> str:
+def _shown_page(check: QuotationCheck, labels: Sequence[str]) -> str:
+    place = locate(check.page, check.page, None, None, (), labels=labels)
+    return place.text if place is not None else ""
+
+
+def _sentence_about(check: QuotationCheck, labels: Sequence[str]) -> str:
     shown = _beginning(check.text)
     if check.state == "not_found":
         return _LOST.format(shown)
@@ -542,12 +556,12 @@ def _sentence_about(check: QuotationCheck) -> str:
     )
     more = len(check.changes) - _CHANGES_SHOWN
     changes += f"; and {more} more" if more > 0 else ""
-    page = f" (p. {check.page})" if check.page else ""
+    page = f" ({_shown_page(check, labels)})" if check.page else ""
     return f"The quotation “{shown}” is not what is printed{page}: {changes}."
 
 
-def _show_exact(checks: Sequence[QuotationCheck]) -> str:
-    pages = ", ".join(dict.fromkeys(f"p. {check.page}" for check in checks if check.page))
+def _show_exact(checks: Sequence[QuotationCheck], labels: Sequence[str]) -> str:
+    pages = ", ".join(dict.fromkeys(_shown_page(check, labels) for check in checks if check.page))
     noun = "quotation is" if len(checks) == 1 else "quotations are"
     return f"The {noun} exact{f' ({pages})' if pages else ''}."
 
@@ -569,16 +583,18 @@ def _show_change(before: str, after: str) -> str:
     return f"“{before}” for “{after}”"
 
 
-def _quotation_signs(checks: Sequence[QuotationCheck], states: Collection[str]) -> tuple[Sign, ...]:
+def _quotation_signs(
+    checks: Sequence[QuotationCheck], labels: Sequence[str], states: Collection[str]
+) -> tuple[Sign, ...]:
     return tuple(
-        Sign("quotation", check.text, check.source or "", _sign_text(check))
+        Sign("quotation", check.text, check.source or "", _sign_text(check, labels))
         for check in checks
         if check.state in states
     )
 
 
-def _sign_text(check: QuotationCheck) -> str:
+def _sign_text(check: QuotationCheck, labels: Sequence[str]) -> str:
     if check.state != "exact":
-        return _sentence_about(check)
-    page = f" on p. {check.page}" if check.page else ""
+        return _sentence_about(check, labels)
+    page = f" on {_shown_page(check, labels)}" if check.page else ""
     return f"The quotation stands word for word{page}."

@@ -1,4 +1,4 @@
-"""A draft in Markdown, plain text or Word, with its cited sentences."""
+"""A draft in Markdown, plain text, LaTeX or Word, with its cited sentences."""
 
 import re
 from bisect import bisect_right
@@ -9,21 +9,25 @@ from pathlib import Path
 from rapidfuzz import fuzz
 
 from rag_assets.auditing.citation_forms import (
-    ANCHOR,
-    PANDOC,
-    STATUTE,
     Citation,
     WrittenCitation,
     find_anchors,
     find_laws_in_words,
 )
+from rag_assets.auditing.latex import read_latex
+from rag_assets.auditing.latex_source import latex_files
+from rag_assets.auditing.notes import find_note_references
+from rag_assets.auditing.open_document import read_odt, read_rtf
 from rag_assets.auditing.prose import ProseKind
 from rag_assets.auditing.references import (
+    DraftSource,
     Entry,
     find_list,
+    fold,
     read_bibliography,
 )
 from rag_assets.auditing.sentences import SentenceReader, SentenceSplitter
+from rag_assets.auditing.word import read_word
 from rag_assets.auditing.written import (
     ReferenceIndex,
     as_entries,
@@ -33,9 +37,6 @@ from rag_assets.auditing.written import (
 )
 from rag_assets.law import LawNames, find_references
 from rag_assets.model import (
-    Block,
-    ParsedDocument,
-    ParseFailure,
     UsageError,
     count_of,
     drop_controls,
@@ -43,107 +44,20 @@ from rag_assets.model import (
 )
 from rag_assets.workspace.bounded_yaml import YamlError, parse_yaml
 
-# A draft written in Word: its paragraphs, lists, tables and footnotes as Markdown.
+# Formats that are read as Markdown.
 
-OFFICE_SUFFIXES = (".docx",)
-# A zip package, or what Word makes of one with a password.
-_CONTAINERS = (b"PK\x03\x04", b"PK\x05\x06", b"\xd0\xcf\x11\xe0")
+OFFICE_SUFFIXES = (".docx", ".odt", ".rtf")
+LATEX_SUFFIXES = (".tex",)
 
-# The mark before a footnote's own text, and the same mark where the text points to it.
-_NOTE_MARK = re.compile(r"\[(\d{1,4})\]\s*")
-_LIST_MARK = re.compile(r"(?:[•◦▪‣·–*+-]|(?P<number>\d{1,4})[.)]|[A-Za-z]{1,4}[.)])\s+")
-# Words that Markdown would take for its own marks at the start of a line.
-_LINE_START = re.compile(r"(?m)^(\s*\d*)([#>+\-=]|(?<=\d)[.)](?=\s)|~~~)")
-_INLINE = re.compile(r"[*`\\]|(?<!\w)_|_(?!\w)")
-_ANCHOR = re.compile(rf"({ANCHOR}|{PANDOC}|{STATUTE})")
-# Neither the words of a picture nor a reviewer's remark is what the writer says.
-_LEFT_OUT = frozenset({"figure", "drawing", "note"})
-_MOST_LEVELS = 6
+
+def place_in(draft_name: str, line: int, file: str = "") -> str:
+    """Return a place in a draft as it is shown: `line 12`, `line 12 of sections/method.tex`."""
+    return f"{unit_of(draft_name)} {line}" + (f" of {file}" if file else "")
 
 
 def unit_of(draft_name: str) -> str:
     """Return what a place in a draft is counted in: a Word document has paragraphs, no lines."""
     return "paragraph" if draft_name.lower().endswith(OFFICE_SUFFIXES) else "line"
-
-
-def read_office_text(name: str, data: bytes) -> str:
-    """Return what a Word document says, as Markdown.
-
-    Headings, list items, tables and footnotes are marked as such; citations stay as typed. Lines
-    are those of this text: Word knows none.
-
-    Args:
-        name: of the file, for messages.
-
-    Raises:
-        UsageError: the file is damaged, protected or no Word document.
-    """
-    from rag_assets.parsing import ParseHints, parse_document
-    from rag_assets.workspace import shipped_settings
-
-    # Other bytes would be told to be text and read as a draft that cites nothing.
-    if not data.startswith(_CONTAINERS):
-        raise UsageError(
-            f"{name}: the draft cannot be read (damaged_file). It is no Word document: it begins "
-            "with other bytes than one. Save it in Word again as .docx, or give it the suffix .md "
-            "or .txt if it is text."
-        )
-    try:
-        document = parse_document(data, ParseHints(extension="docx"), shipped_settings().parse)
-    except ParseFailure as failure:
-        raise UsageError(
-            f"{name}: the draft cannot be read ({failure.reason_code}). {failure.message}"
-        ) from failure
-    return "\n\n".join(_paragraphs(document)) + "\n"
-
-
-def _paragraphs(document: ParsedDocument) -> Iterator[str]:
-    notes = {
-        match[1]
-        for block in document.blocks
-        if block.kind == "footnote"
-        and (match := _NOTE_MARK.match(document.text[block.start : block.end]))
-    }
-
-    def point_to_notes(text: str) -> str:
-        return _NOTE_MARK.sub(
-            lambda match: match.group().replace("[", "[^") if match[1] in notes else match.group(),
-            text,
-        )
-
-    for block in document.blocks:
-        text = document.text[block.start : block.end].strip()
-        if text and block.kind not in _LEFT_OUT:
-            yield _written(block, text, point_to_notes(_escape(text)), notes)
-
-
-def _written(block: Block, text: str, escaped: str, notes: set[str]) -> str:
-    """Return one block as Markdown.
-
-    Args:
-        text: as the parser returns it; `escaped` without what Markdown would misread.
-    """
-    if block.kind in {"heading", "title", "unplaced_heading"}:
-        level = min(block.level or 1, _MOST_LEVELS)
-        return f"{'#' * level} {' '.join(escaped.split())}"
-    if block.kind == "code":
-        return f"~~~\n{text}\n~~~"
-    if block.kind == "table":
-        return text
-    if block.kind == "footnote" and (match := _NOTE_MARK.match(text)) and match[1] in notes:
-        return f"[^{match[1]}]: {_escape(text[match.end() :])}"
-    if block.kind == "list" and (match := _LIST_MARK.match(text)):
-        mark = f"{match['number']}." if match["number"] else "-"
-        return f"{mark} {' '.join(_escape(text[match.end() :]).split())}"
-    return _LINE_START.sub(r"\1\\\2", escaped)
-
-
-def _escape(text: str) -> str:
-    """Return `text` with a backslash before what Markdown would read as marks; not in citations."""
-    return "".join(
-        part if number % 2 else _INLINE.sub(lambda match: "\\" + match.group(), part)
-        for number, part in enumerate(_ANCHOR.split(text))
-    )
 
 
 # A draft and its cited sentences, each with its exact place.
@@ -154,7 +68,6 @@ FRONT_MATTER = re.compile(
 )
 _NOT_A_LINE_END = re.compile(r"[^\r\n]")
 _LINE_END = re.compile(r"\r\n?|\n")
-_PARAGRAPH_END = re.compile(r"\n\n+")
 _PLAIN_TEXT_SUFFIXES = frozenset({".txt", ".text"})
 _MAX_LINES_NAMED = 8
 _NO_LAWS = LawNames({})
@@ -182,6 +95,7 @@ class CitedSentence:
             alone.
         citations: in order of appearance; last those of footnotes that hold nothing else.
         quotations: what it quotes, wholly or, where a quotation runs over sentences, in part.
+        file: in which it stands, where the draft includes others; empty for the draft itself.
     """
 
     index: int
@@ -192,6 +106,7 @@ class CitedSentence:
     claim: str
     citations: tuple[Citation, ...]
     quotations: tuple[str, ...] = ()
+    file: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,6 +132,7 @@ class DraftSentence:
     is_footnote: bool
     noted: tuple[Citation, ...] = ()
     is_listed: bool = False
+    file: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,10 +177,11 @@ def default_splitter() -> SentenceSplitter:
 def read_draft(
     path: Path, namespaces: Sequence[str] = (), split: SentenceSplitter | None = None
 ) -> Draft:
-    """Read a draft in Markdown or, for `.txt`, plain text.
+    """Read a draft in Markdown, plain text (`.txt`), LaTeX (`.tex`), Word (`.docx`),
+    OpenDocument (`.odt`) or rich text (`.rtf`).
 
     Args:
-        path: a UTF-8 file.
+        path: of the file; of a draft in LaTeX the main one.
         namespaces: in place of those that its front matter names, where any are given.
         split: finds sentences; the one of `rag_assets.chunking` where None.
 
@@ -274,17 +191,24 @@ def read_draft(
     if not path.is_file():
         found = "is a folder" if path.is_dir() else "does not exist"
         raise UsageError(f"{path}: the draft {found}. Give the path of a Markdown or text file.")
-    entries = [entry for file in files_of(path)[1:] for entry in read_bibliography(file)]
-    draft = parse_draft(path.name, path.read_bytes(), split, entries)
+    if path.suffix.lower() in LATEX_SUFFIXES:
+        draft = parse_draft(path.name, path.read_bytes(), split, source=read_latex(path))
+    else:
+        entries = [entry for file in files_of(path)[1:] for entry in read_bibliography(file)]
+        draft = parse_draft(path.name, path.read_bytes(), split, entries)
     draft = replace(draft, digest=hash_bytes(draft_bytes(path)))
     return replace(draft, namespaces=tuple(dict.fromkeys(namespaces))) if namespaces else draft
 
 
 def files_of(path: Path) -> tuple[Path, ...]:
-    """Return the files that a draft consists of: itself, and the bibliography files that it reads.
+    """Return the files that a draft consists of: itself, what it includes, and the bibliography
+    files that it reads.
 
-    These are the ones that its front matter names, else the `.bib` or `.ris` with its name.
+    These are the ones that its front matter or its LaTeX names, else the `.bib` or `.ris` with its
+    name.
     """
+    if path.suffix.lower() in LATEX_SUFFIXES:
+        return latex_files(path)
     head = FRONT_MATTER.match(path.read_bytes().decode("utf-8-sig", "ignore"))
     named = _BIBLIOGRAPHY.search(head["yaml"]) if head is not None else None
     if named is not None:
@@ -305,20 +229,20 @@ def parse_draft(
     data: bytes,
     split: SentenceSplitter | None = None,
     bibliography: Sequence[Entry] = (),
+    source: DraftSource | None = None,
 ) -> Draft:
     """Return the draft that `data` holds; `name` says what it is called and, by its suffix,
     whether it is plain text.
 
     Args:
         bibliography: entries of files beside the draft.
+        source: the draft as Markdown, where it was read with the files that it includes.
 
     Raises:
         UsageError: as `read_draft`.
     """
-    is_office = Path(name).suffix.lower() in OFFICE_SUFFIXES
-    text = read_office_text(name, data) if is_office else _decode(name, data)
-    # Line ends stay as they are: places are those of the file, but for what is dropped.
-    text = "\r".join(map(drop_controls, text.split("\r")))
+    source = source or _read_source(name, data)
+    text = source.text
     front_matter = FRONT_MATTER.match(text)
     namespaces: tuple[str, ...] = ()
     body = text
@@ -331,27 +255,30 @@ def parse_draft(
             "with {#doc_uid}."
         )
     is_markdown = Path(name).suffix.lower() not in _PLAIN_TEXT_SUFFIXES
-    references, lists, written = _read_references(body, bibliography)
+    references, lists, written = _read_references(body, bibliography, source)
     reader = SentenceReader(body, split or default_splitter(), written, lists)
     reader.read(is_markdown)
     for sentence in reader.sentences:
         if sentence.kind != "heading":
             words = body[sentence.start : sentence.end]
             sentence.citations.extend(find_laws_in_words(words, sentence.start))
-    # A Word document has no lines that a person could count, but paragraphs.
-    ends = _PARAGRAPH_END if is_office else _LINE_END
-    line_starts = [0, *(match.end() for match in ends.finditer(text))]
-    sentences = _cited(reader, line_starts, is_listed=False)
-    listed = _cited(reader, line_starts, is_listed=True)
-    warnings = tuple(_warnings(name, reader, line_starts))
+    lines = _Lines.of(source, name)
+    references = tuple(
+        replace(entry, line=lines.at(entry.start)) if entry.start >= 0 else entry
+        for entry in references
+    )
+    sentences = _cited(reader, lines, is_listed=False)
+    listed = _cited(reader, lines, is_listed=True)
+    warnings = (*source.warnings, *_warnings(name, reader, lines))
     uncited = ""
     if not any(sentence.citations for sentence in reader.sentences):
         uncited = _say_uncited(name, body, references)
     every = tuple(
         DraftSentence(
-            _line_of(line_starts, sentence.start), sentence.start, sentence.end, sentence.text,
-            sentence.claim, tuple(sentence.citations), sentence.kind, sentence.block,
+            lines.at(sentence.start), sentence.start, sentence.end, sentence.text, sentence.claim,
+            tuple(sentence.citations), sentence.kind, sentence.block,
             sentence.is_footnote, tuple(sentence.noted), sentence.is_listed,
+            lines.file_at(sentence.start),
         )
         for sentence in reader.sentences
     )  # fmt: skip
@@ -361,23 +288,141 @@ def parse_draft(
     )  # fmt: skip
 
 
+def _read_source(name: str, data: bytes) -> DraftSource:
+    suffix = Path(name).suffix.lower()
+    if suffix in LATEX_SUFFIXES:
+        return read_latex(Path(name), data)
+    if suffix in OFFICE_SUFFIXES:
+        return {".odt": read_odt, ".rtf": read_rtf}.get(suffix, read_word)(name, data)
+    # Line ends stay as they are: places are those of the file, but for what is dropped.
+    text = "\r".join(map(drop_controls, _decode(name, data).split("\r")))
+    return DraftSource(text, hash_bytes(data))
+
+
+@dataclass(frozen=True, slots=True)
+class _Lines:
+    """Lines of a draft, or paragraphs of a Word document: where each begins, its number and file.
+
+    Args:
+        files: empty where all are of the draft's own file.
+    """
+
+    starts: Sequence[int]
+    numbers: Sequence[int]
+    files: Sequence[str] = ()
+
+    @classmethod
+    def of(cls, source: DraftSource, name: str) -> "_Lines":
+        if source.lines:
+            begins, files, numbers = zip(*source.lines, strict=True)
+            return cls(begins, numbers, ["" if file == name else file for file in files])
+        starts = [0, *(match.end() for match in _LINE_END.finditer(source.text))]
+        return cls(starts, range(1, len(starts) + 1))
+
+    def at(self, offset: int) -> int:
+        """Return the number of the line at an offset."""
+        return self.numbers[max(bisect_right(self.starts, offset) - 1, 0)]
+
+    def file_at(self, offset: int) -> str:
+        """Return the file that this line is of, empty for the draft itself."""
+        return self.files[max(bisect_right(self.starts, offset) - 1, 0)] if self.files else ""
+
+
 def _read_references(
-    body: str, bibliography: Sequence[Entry]
+    body: str, bibliography: Sequence[Entry], source: DraftSource
 ) -> tuple[tuple[Entry, ...], tuple[tuple[int, int], ...], tuple[WrittenCitation, ...]]:
     """Return the entries of the lists of a draft, where the lists are, and what cites by name,
-    number or title.
+    number or title, in a field of its format or in a note.
     """
     own, lists = find_list(body)
-    index = ReferenceIndex((*own, *bibliography))
-    marked = find_marked(body)
-    if not index.entries and marked:
+    known, places = _join_entries((*own, *bibliography), source.entries)
+    keys = find_marked(body)
+    if not known and keys:
         return (), (), ()  # who cites by keys alone prints names for his readers
-    written = find_written(body, index, lists)
-    if not index.entries:
+    stored = [_cite_as(one, places) for one in source.written]
+    noted, more = find_note_references(body, known, stored)
+    entries = [*known, *more]
+    spans = [(one.start, one.end) for one in noted]
+    written = find_written(body, ReferenceIndex(entries), (*lists, *spans))
+    if not known:
         # Without a list nobody but the library can say what is meant: the words are the entry.
-        own, written = as_entries(body, written)
-    kept = (one for one in written if not _is_beside(body, one, marked))
-    return (*own, *bibliography), lists, tuple(kept)
+        open_ = [one for one in written if not any(each.entries for each in one.citations)]
+        made, cited = as_entries(body, open_)
+        numbers = range(len(entries), len(entries) + len(made))
+        written = [one for one in written if one not in open_]
+        written += [_cite_as(one, numbers) for one in cited]
+        entries += made
+    found = sorted((*_merge(stored, written), *noted), key=lambda one: one.start)
+    kept = (one for one in found if not _is_beside(body, one, keys))
+    return tuple(entries), lists, tuple(kept)
+
+
+def _merge(
+    marked: Sequence[WrittenCitation], written: Sequence[WrittenCitation]
+) -> Iterator[WrittenCitation]:
+    """Yield citations of fields and in words: of one place the field says what it cites, the words
+    how far it goes: `Lee and others [(2021)]`, `(Kim 2020; [Lee 2021])`.
+    """
+
+    def overlap(one: WrittenCitation | Citation, other: WrittenCitation) -> bool:
+        return one.start < other.end and other.start < one.end
+
+    near = [[one for one in written if overlap(one, field)] for field in marked]
+    alone = [field for field, words in zip(marked, near, strict=True) if len(words) != 1]
+    yield from alone
+    for one in written:
+        inside = [field for field in marked if overlap(one, field)]
+        if any(field in alone for field in inside):
+            continue  # `Lee (2021) and Kim (2020)` in one field
+        own = (each for each in one.citations if not any(overlap(each, f) for f in inside))
+        citations = (*own, *(each for field in inside for each in field.citations))
+        yield WrittenCitation(
+            min(each.start for each in (one, *inside)),
+            max(each.end for each in (one, *inside)),
+            tuple(sorted(citations, key=lambda each: each.start)),
+            one.is_word,
+        )
+
+
+def _join_entries(
+    listed: Sequence[Entry], stored: Sequence[Entry]
+) -> tuple[list[Entry], list[int]]:
+    """Return the entries of lists and those that a format stores for its citations, a work once,
+    and the place of each of the latter among them.
+
+    What is stored tells title, authors and DOI better than what is printed.
+    """
+    entries, places = [*listed], []
+    for entry in stored:
+        title, first = fold(entry.title), fold(entry.authors[0]) if entry.authors else ""
+        same = (
+            number
+            for number, other in enumerate(listed)
+            if (entry.doi and entry.doi == other.doi)
+            or (title and title in (said := fold(other.text)) and first in said)
+        )
+        place = next(same, len(entries))
+        if place == len(entries):
+            entries.append(entry)
+        else:
+            other = entries[place]
+            entries[place] = replace(
+                other, authors=entry.authors or other.authors, title=entry.title or other.title,
+                year=other.year or entry.year, doi=entry.doi or other.doi,
+            )  # fmt: skip
+        places.append(place)
+    return entries, places
+
+
+def _cite_as(written: WrittenCitation, places: Sequence[int]) -> WrittenCitation:
+    """Return a citation of stored entries as one of the places that these have."""
+    return replace(
+        written,
+        citations=tuple(
+            replace(one, entries=tuple(places[number] for number in one.entries))
+            for one in written.citations
+        ),
+    )
 
 
 def _is_beside(body: str, written: WrittenCitation, marked: Sequence[tuple[int, int]]) -> bool:
@@ -406,19 +451,20 @@ def _say_uncited(name: str, body: str, references: Sequence[Entry]) -> str:
 
 
 def _cited(
-    reader: SentenceReader, line_starts: list[int], *, is_listed: bool
+    reader: SentenceReader, lines: "_Lines", *, is_listed: bool
 ) -> tuple[CitedSentence, ...]:
     cited = [s for s in reader.sentences if s.citations and s.is_listed == is_listed]
     return tuple(
         CitedSentence(
             index,
-            _line_of(line_starts, sentence.start),
+            lines.at(sentence.start),
             sentence.start,
             sentence.end,
             sentence.text,
             sentence.claim,
             tuple(sentence.citations),
             tuple(quotation.text for quotation in sentence.quotations),
+            lines.file_at(sentence.start),
         )
         for index, sentence in enumerate(cited)
     )
@@ -476,14 +522,11 @@ def _read_namespaces(name: str, front_matter: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(n.strip() for n in names))
 
 
-def _line_of(line_starts: list[int], offset: int) -> int:
-    return bisect_right(line_starts, offset)
-
-
-def _warnings(name: str, reader: SentenceReader, line_starts: list[int]) -> Iterator[str]:
+def _warnings(name: str, reader: SentenceReader, counted: "_Lines") -> Iterator[str]:
     def lines(offsets: Sequence[int]) -> str:
-        numbers = sorted({_line_of(line_starts, offset) for offset in offsets})
-        named = ", ".join(map(str, numbers[:_MAX_LINES_NAMED]))
+        numbers = sorted({(counted.file_at(offset), counted.at(offset)) for offset in offsets})
+        shown = [f"{line} of {file}" if file else str(line) for file, line in numbers]
+        named = ", ".join(shown[:_MAX_LINES_NAMED])
         more = f" and {len(numbers) - _MAX_LINES_NAMED} more" * (len(numbers) > _MAX_LINES_NAMED)
         return f"{'line' if len(numbers) == 1 else 'lines'} {named}{more}"
 

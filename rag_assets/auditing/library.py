@@ -8,8 +8,10 @@ from datetime import date
 from functools import lru_cache
 from typing import Literal, NamedTuple, Protocol
 
+from rapidfuzz import fuzz, process
+
 from rag_assets.auditing.citation_forms import Citation
-from rag_assets.auditing.references import Entry, Known, Pairing, pair
+from rag_assets.auditing.references import Entry, Known, Pairing, is_same_work, pair
 from rag_assets.law import (
     ARTICLE_AND_CLAUSE,
     Clause,
@@ -112,6 +114,8 @@ class CitedDocument:
             of a diagram, what a person has disabled. A quotation may stand in them, support may
             not come from them.
         content_version: SHA-256 of the raw file; empty where it is not known.
+        page_labels: the number that each page bears in print, empty where it is not known; none
+            where they are those of the file.
     """
 
     namespace: str
@@ -121,6 +125,7 @@ class CitedDocument:
     passages: Sequence[Passage]
     unsaid: Sequence[Passage] = ()
     content_version: str = ""
+    page_labels: tuple[str, ...] = ()
 
     @property
     def pages(self) -> int:
@@ -138,6 +143,7 @@ def digest_document(document: CitedDocument) -> str:
         document.title,
         [_passage_fields(passage) for passage in document.passages],
         [_passage_fields(passage) for passage in document.unsaid],
+        *([document.page_labels] if document.page_labels else []),
     )
 
 
@@ -567,6 +573,8 @@ _HYPHENS = str.maketrans(dict.fromkeys("\u2010\u2011\u2012\u2013\u2212\ufe58\ufe
 _SOFT_HYPHEN = "\u00ad"
 
 _SHOWN_ENTRY = 80
+# Below it two keys have little in common (rapidfuzz ratio, 0 to 100).
+_SIMILAR_KEY = 75.0
 # Below it a name has nothing in common with another that a person would see (rapidfuzz WRatio,
 # 0 to 100; its documentation calls 60 the usual lower bound of "similar").
 _SIMILAR_NAME = 60.0
@@ -603,7 +611,13 @@ class References:
         self._by_label: dict[str, list[int]] = {}
         for number, entry in enumerate(self.entries):
             if entry.label and not entry.label.isdigit():
-                self._by_label.setdefault(entry.label, []).append(number)
+                held = self._by_label.setdefault(entry.label, [])
+                # The file beside the draft counts before one that was imported into the workspace.
+                is_beaten = bool(held) and held[0] < len(entries) <= number
+                if not is_beaten and not any(
+                    is_same_work(entry, self.entries[each]) for each in held
+                ):
+                    held.append(number)
 
     def pairing(self, number: int) -> Pairing:
         """Return which document an entry means; what a person has settled comes first."""
@@ -621,9 +635,22 @@ class References:
                 self._pairings[number] = Pairing("paired", settled, 1.0, "you settled it")
         return self._pairings[number]
 
+    @property
+    def has_keys(self) -> bool:
+        """Whether the draft has a bibliography with keys."""
+        return bool(self._by_label)
+
     def labelled(self, label: str) -> Sequence[int]:
         """Return the entries with a key of a bibliography file."""
         return self._by_label.get(label, ())
+
+    def nearest_labels(self, label: str, limit: int = 3) -> tuple[str, ...]:
+        """Return keys of the bibliography that resemble one, best first."""
+        found = process.extract(
+            label, [*self._by_label], scorer=fuzz.ratio, processor=str.casefold,
+            score_cutoff=_SIMILAR_KEY, limit=limit,
+        )  # fmt: skip
+        return tuple(name for name, *_ in found)
 
 
 def resolve_citation(
@@ -656,12 +683,20 @@ def resolve_citation(
         return _by_entry(citation, entries, library, references)
     found = look_up(citation, library, namespaces)
     if not found:
-        return _unknown(citation, library, namespaces)
+        is_key = citation.form != "anchor" and references.has_keys
+        unknown = _no_entry(citation, references) if is_key else None
+        return unknown or _unknown(citation, library, namespaces)
     # A file may lie in the folders of two namespaces, and be evidence in one of them only.
     meant = [ref for ref in found if ref.citable and ref.withheld_reason is None] or found
-    if len(meant) > 1:
-        return _ambiguous(citation, meant)
-    return _citable(meant[0])
+    return _ambiguous(citation, meant) if len(meant) > 1 else _citable(meant[0])
+
+
+def _no_entry(citation: Citation, references: References) -> FaultyCitation:
+    nearest = references.nearest_labels(citation.label)
+    advice = f"Did you mean `{nearest[0]}`?" if nearest else "Add the entry, or correct the key."
+    return FaultyCitation(
+        "no_entry", f"`{citation.label}` is no key of the draft's bibliography. {advice}", nearest
+    )
 
 
 def _by_entry(
@@ -835,8 +870,6 @@ def _unknown(citation: Citation, library: Library, namespaces: Sequence[str]) ->
 def _nearest(
     citation: Citation, library: Library, namespaces: Sequence[str], limit: int = 3
 ) -> tuple[str, ...]:
-    from rapidfuzz import fuzz
-
     spread: dict[str, set[str]] = {}
     for namespace, name in (*library.uids(), *library.keys()):
         spread.setdefault(name, set()).add(namespace)

@@ -227,7 +227,7 @@ class Note:
         start: offset in the draft's text; `end` one past its last.
         status: the word on it; `tone` its colour.
         kind: what sort of sentence it is, or what it cites; in few words.
-        line: of the draft, from 1.
+        line: of the draft, from 1; `file` that it is of, where the draft includes others.
         claim: the sentence without marks.
         reasons: sentences for the writer.
         urgency: its place in the list below the draft, which begins with what needs eyes first.
@@ -248,6 +248,7 @@ class Note:
     cited: tuple[Passage, ...] = ()
     against: tuple[Passage, ...] = ()
     suggestions: tuple[Suggestion, ...] = ()
+    file: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -339,6 +340,7 @@ def _note(rows: Sequence[CitationVerdict]) -> Note:
         tone=TONES[status],
         kind="cites " + ", ".join(row.cites or "(empty)" for row in rows),
         line=first.line,
+        file=first.file,
         claim=first.claim,
         reasons=(),
         urgency=min(map(urgency, rows)),
@@ -436,6 +438,7 @@ def _claim_note(row: ClaimRow) -> Note:
         tone=TONES_OF_CLAIMS[row.status],
         kind=", ".join(row.claim_types),
         line=row.line,
+        file=row.file,
         claim=row.claim_text,
         reasons=(row.reason,),
         urgency=row.urgency,

@@ -242,6 +242,7 @@ class PublishedLibrary:
                 *disabled_passages(self._readers[ref.namespace], ref.doc_uid, rows),
             ),
             facts["content_hash"],
+            tuple(facts["page_labels"] or ()),
         )
 
     def find_boxes(
@@ -306,7 +307,7 @@ class _Shelf:
         self._namespace, self._reader = namespace, reader
         columns = [
             "doc_uid", "title", "citable", "citation_key", "content_hash", "content_ref",
-            "authors", "year", "doi",
+            "authors", "year", "doi", "page_labels",
         ]  # fmt: skip
         rows = reader.documents().select(columns).to_pylist()
         self.facts: dict[str, dict[str, Any]] = {row["doc_uid"]: row for row in rows}

@@ -130,6 +130,7 @@ class CitationVerdict:
             of the reference list that is not paired.
         paired: the entry of the reference list that means the document, and why; None where the
             citation names the document itself.
+        file: that `line` is of, where the draft includes others; empty for the draft itself.
         is_clause: whether `claim` is a part of the sentence only.
         person: who has decided otherwise, or the same; `status` and `reason` are then theirs.
         outdated_judgement: a sentence on a person's judgement that does not hold any more.
@@ -180,6 +181,7 @@ class CitationVerdict:
     suggested_query: str | None = None
     nearest_uids: tuple[str, ...] = ()
     paired: str | None = None
+    file: str = ""
     is_clause: bool = False
     person: PersonVerdict | None = None
     outdated_judgement: str | None = None

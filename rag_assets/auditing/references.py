@@ -3,6 +3,7 @@
 import json
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -37,6 +38,8 @@ class Entry:
         pages: the range of pages, as printed (`55-65`); empty where unknown.
         line: of the draft or the file, from 1; 0 where it has none. `file` names another file.
         start: offset in the draft's text, code points; -1 for an entry from a file. `end` its end.
+        people: authors or editors with their given names, as a bibliography file writes them.
+        attachments: paths of files that a bibliography file names, as written there.
     """
 
     text: str
@@ -50,6 +53,8 @@ class Entry:
     start: int = -1
     end: int = -1
     file: str = ""
+    people: tuple[str, ...] = ()
+    attachments: tuple[str, ...] = ()
 
 
 def csl_entry(item: Mapping[str, Any], label: str, *, file: str = "") -> Entry:
@@ -60,6 +65,8 @@ def csl_entry(item: Mapping[str, Any], label: str, *, file: str = "") -> Entry:
         label: what the draft cites it by.
         file: that it was read from.
     """
+    if "itemType" in item:
+        item = _csl_of_zotero(item)
     people = item.get("author") or item.get("editor") or ()
     authors = tuple(filter(None, map(_csl_family, people)))
     date = item.get("issued") or {}
@@ -70,12 +77,46 @@ def csl_entry(item: Mapping[str, Any], label: str, *, file: str = "") -> Entry:
     container = str(item.get("container-title") or "")
     text = ". ".join(filter(None, [", ".join(authors), year, title, container]))
     doi = read_doi(str(item.get("DOI") or ""))
-    return Entry(text, label, authors, year, title, doi, str(item.get("page") or ""), file=file)
+    attachments = (str(one.get("path") or "") for one in item.get("attachments") or ())
+    return Entry(
+        text, label, authors, year, title, doi, str(item.get("page") or ""), file=file,
+        people=tuple(filter(None, map(_csl_name, people))),
+        attachments=tuple(filter(None, attachments)),
+    )  # fmt: skip
+
+
+def _csl_of_zotero(item: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return an item of Zotero's own JSON, as Better BibTeX exports it, with the names of CSL."""
+    people: dict[str, list[Mapping[str, Any]]] = {}
+    for one in item.get("creators") or ():
+        name = {"family": one.get("lastName"), "given": one.get("firstName")}
+        people.setdefault(one.get("creatorType") or "author", []).append(
+            name if one.get("lastName") else {"literal": one.get("name")}
+        )
+    return {
+        "author": people.get("author"),
+        "editor": people.get("editor"),
+        "issued": {"raw": (_YEAR.findall(str(item.get("date") or "")) or [""])[0]},
+        "title": item.get("title"),
+        "container-title": item.get("publicationTitle"),
+        "DOI": item.get("DOI"),
+        "page": item.get("pages"),
+        "attachments": item.get("attachments"),
+    }
+
+
+def _csl_name(person: Mapping[str, Any]) -> str:
+    family, given = _csl_family(person), str(person.get("given") or "")
+    if not given or not family:
+        return family
+    return f"{family}{given}" if HAN.search(family) else f"{given} {family}"
 
 
 def _csl_family(person: Mapping[str, Any]) -> str:
     particle = str(person.get("non-dropping-particle") or "")
     family = str(person.get("family") or person.get("literal") or "")
+    if HAN.search(family):  # a Chinese name is known by its whole
+        return family + str(person.get("given") or "")
     return f"{particle} {family}".strip()
 
 
@@ -340,16 +381,20 @@ def _first_lines(text: str, lines: Sequence[re.Match[str]]) -> Iterator[int]:
             yield number
 
 
-# Bibliography files: BibTeX, CSL-JSON, RIS.
+# Bibliography files: BibTeX, CSL-JSON, RIS, Zotero RDF.
 
-BIBLIOGRAPHY_SUFFIXES = (".bib", ".json", ".ris")
+BIBLIOGRAPHY_SUFFIXES = (".bib", ".json", ".ris", ".rdf")
+_CSL_KEYS = ("citation-key", "citationKey", "id", "itemKey")
+# `description:path:type` of BibTeX's field `file`, several divided by semicolons; a backslash
+# before a mark makes it part of a name.
+_BETWEEN_FILES, _BETWEEN_PARTS = re.compile(r"(?<!\\);"), re.compile(r"(?<!\\):")
 _BIB_KEY = re.compile(
     r"(?m)^[ \t]*@(?!comment|string|preamble)\w+\s*[{(]\s*([^,\s]+)\s*,", re.IGNORECASE
 )
 
 
 def read_bibliography(path: Path) -> tuple[Entry, ...]:
-    """Return the entries of a BibTeX, CSL-JSON or RIS file, as Zotero and others export them.
+    """Return the entries of a BibTeX, CSL-JSON, RIS or Zotero RDF file.
 
     Raises:
         UsageError: the file cannot be read as one of these.
@@ -360,54 +405,103 @@ def read_bibliography(path: Path) -> tuple[Entry, ...]:
         raise UsageError(f"{path}: the bibliography cannot be read: {error}") from error
     suffix = path.suffix.lower()
     if suffix == ".bib":
-        return tuple(_read_bibtex(text, path.name))
+        return tuple(read_bibtex(text, path.name))
     if suffix == ".json":
         try:
             items = json.loads(text)
             return tuple(
-                csl_entry(
-                    item, str(item.get("citation-key") or item.get("id") or ""), file=path.name
-                )
+                csl_entry(item, next((str(item[n]) for n in _CSL_KEYS if item.get(n)), ""),
+                          file=path.name)
                 for item in (items.get("items", []) if isinstance(items, dict) else items)
-            )
+                if item.get("itemType") not in ("attachment", "note")
+            )  # fmt: skip
         except (ValueError, AttributeError) as error:
             raise UsageError(f"{path}: this is not CSL-JSON: {error}") from error
     if suffix == ".ris":
         return tuple(_read_ris(text, path.name))
+    if suffix == ".rdf":
+        return tuple(_read_rdf(path, text))
     raise UsageError(
-        f"{path}: unknown kind of bibliography. Export it as BibTeX (.bib), CSL-JSON (.json) or "
-        "RIS (.ris)."
+        f"{path}: unknown kind of bibliography. Export it as BibTeX (.bib), CSL-JSON (.json), "
+        "RIS (.ris) or Zotero RDF (.rdf)."
     )
 
 
-def _read_bibtex(text: str, file: str) -> Iterator[Entry]:
+def repeated_keys(path: Path) -> tuple[str, ...]:
+    """Return a sentence for each key that a BibTeX file has twice; BibTeX reads the first alone."""
+    if path.suffix.lower() != ".bib" or not path.is_file():
+        return ()
+    keys = Counter(_BIB_KEY.findall(path.read_text(encoding="utf-8-sig")))
+    return tuple(
+        f"{path.name} has the key `{key}` {count} times; only the first entry counts."
+        for key, count in keys.items()
+        if count > 1
+    )
+
+
+def read_bibtex(text: str, file: str) -> Iterator[Entry]:
+    """Yield the entries of a `.bib` file.
+
+    Args:
+        file: its name, for the entries.
+    """
     from bibtexparser.entrypoint import parse_string
+
+    lines = {match[1]: text.count("\n", 0, match.start()) + 1 for match in _BIB_KEY.finditer(text)}
+    # A key that is there twice: the first counts, as in BibTeX.
+    works = {
+        entry.key: {name.lower(): str(each.value) for name, each in entry.fields_dict.items()}
+        for entry in parse_string(text).entries
+    }
+    for key, own in works.items():
+        fields = dict(own)
+        # A chapter takes what it lacks from its book, whose title is that of the book.
+        for parent in (fields.get("crossref", ""), *fields.get("xdata", "").split(",")):
+            for name, value in works.get(parent.strip(), {}).items():
+                is_book = name == "title" and parent == fields.get("crossref")
+                if name not in {"doi", "file", "pages", "subtitle"}:
+                    fields.setdefault("booktitle" if is_book else name, value)
+        yield bibtex_entry(key, fields, line=lines.get(key, 0), file=file)
+
+
+def bibtex_entry(key: str, fields: Mapping[str, str], *, line: int = 0, file: str = "") -> Entry:
+    """Return the entry of BibTeX's or biblatex's fields, by their names in lower case."""
     from pylatexenc.latex2text import LatexNodes2Text
 
     plain = LatexNodes2Text(keep_braced_groups=False, strict_latex_spaces=False).latex_to_text
-    lines = {match[1]: text.count("\n", 0, match.start()) + 1 for match in _BIB_KEY.finditer(text)}
-    library = parse_string(text)
-    # A key that is there twice: the first counts, as in BibTeX.
-    for entry in library.entries:
-        fields = {name.lower(): str(each.value) for name, each in entry.fields_dict.items()}
 
-        def value(*names: str, fields: Mapping[str, str] = fields) -> str:
-            found = next((fields[name] for name in names if fields.get(name)), "")
-            return " ".join(plain(found).replace("{", "").replace("}", "").split())
+    def value(*names: str) -> str:
+        found = next((fields[name] for name in names if fields.get(name)), "")
+        return " ".join(plain(found).replace("{", "").replace("}", "").split())
 
-        people = next((fields[n] for n in ("author", "editor") if fields.get(n)), "")
-        authors = tuple(
-            filter(None, (_bibtex_family(plain, name) for name in re.split(r"\s+and\s+", people)))
-        )
-        years = _YEAR.findall(value("year", "date"))
-        title = value("title")
-        parts = [", ".join(authors), years[0] if years else "", title]
-        parts += [value("journal", "journaltitle", "booktitle"), value("note")]
-        yield Entry(
-            ". ".join(filter(None, parts)), entry.key, authors, years[0] if years else "", title,
-            read_doi(value("doi") or value("url")), value("pages"),
-            line=lines.get(entry.key, 0), file=file,
-        )  # fmt: skip
+    people = next((fields[n] for n in ("author", "editor") if fields.get(n)), "")
+    authors = tuple(
+        filter(None, (_bibtex_family(plain, name) for name in re.split(r"\s+and\s+", people)))
+    )
+    years = _YEAR.findall(value("year", "date"))
+    title = ": ".join(filter(None, (value("title"), value("subtitle"))))
+    others = " et al" if re.search(r"\band\s+others\s*$", people) else ""
+    parts = [", ".join(authors) + others, years[0] if years else "", title]
+    parts += [value("journal", "journaltitle", "booktitle"), value("institution", "school")]
+    parts.append(value("note"))
+    names = (
+        " ".join(plain(name).replace("{", "").replace("}", "").split())
+        for name in re.split(r"\s+and\s+", people)
+    )
+    return Entry(
+        ". ".join(filter(None, parts)), key, authors, years[0] if years else "", title,
+        read_doi(value("doi") or value("url")), value("pages"), line=line, file=file,
+        people=tuple(name for name in names if name and name.lower() != "others"),
+        attachments=tuple(_bibtex_files(fields.get("file", ""))),
+    )  # fmt: skip
+
+
+def _bibtex_files(written: str) -> Iterator[str]:
+    for one in filter(str.strip, _BETWEEN_FILES.split(written)):
+        parts = _BETWEEN_PARTS.split(one.strip())
+        # Without description and type it is the path alone, of Windows with the letter of a drive.
+        path = parts[1] if len(parts) == 3 else one.strip()
+        yield re.sub(r"\\([\\:;_&%#{}])", r"\1", path)
 
 
 def _bibtex_family(plain: Any, written: str) -> str:
@@ -419,6 +513,7 @@ def _bibtex_family(plain: Any, written: str) -> str:
     return family_name(" ".join(plain(name).replace("{", "").replace("}", "").split()))
 
 
+@lru_cache(maxsize=65536)
 def family_name(printed: str) -> str:
     """Return the family name of a printed name with its particle, or the organisation."""
     first: PersonName | None = next(iter(split_names(printed)), None)
@@ -444,10 +539,68 @@ def _read_ris(text: str, file: str) -> Iterator[Entry]:
         year = years[0] if years else ""
         printed = ". ".join(filter(None, [", ".join(authors), year, title, journal]))
         label = str(item.get("id") or item.get("label") or number)
+        attached = (item.get(f"file_attachments{n}") for n in (1, 2))
         yield Entry(
             printed, label, authors, year, title, read_doi(str(item.get("doi") or "")), pages,
-            file=file,
+            file=file, people=tuple(people),
+            attachments=tuple(path for path in attached if path),
         )  # fmt: skip
+
+
+_RDF = {
+    "rdf": "http://www.w3.org/1999/02/22-rdf-syntax-ns#",
+    "z": "http://www.zotero.org/namespaces/export#",
+    "bib": "http://purl.org/net/biblio#",
+    "dc": "http://purl.org/dc/elements/1.1/",
+    "foaf": "http://xmlns.com/foaf/0.1/",
+    "link": "http://purl.org/rss/1.0/modules/link/",
+}
+
+
+def _read_rdf(path: Path, text: str) -> Iterator[Entry]:
+    """Read what Zotero exports as "Zotero RDF", with the paths of its files."""
+    from lxml import etree
+
+    parser = etree.XMLParser(resolve_entities=False, no_network=True)
+    try:
+        root = etree.fromstring(text.encode(), parser)
+    except etree.XMLSyntaxError as error:
+        raise UsageError(f"{path}: this is not Zotero RDF: {error}") from error
+
+    def all_of(node: Any, what: str) -> Any:
+        return node.xpath(what, namespaces=_RDF)
+
+    files = {
+        node.get(f"{{{_RDF['rdf']}}}about"): all_of(node, "rdf:resource/@rdf:resource")
+        for node in all_of(root, "z:Attachment")
+    }
+    for node in all_of(root, "*[z:itemType and dc:title]"):
+        kind = all_of(node, "string(z:itemType)")
+        if kind in ("attachment", "note"):
+            continue
+        item = {
+            "itemType": kind,
+            "title": all_of(node, "string(dc:title)"),
+            "date": all_of(node, "string(dc:date)"),
+            "pages": all_of(node, "string(bib:pages)"),
+            "DOI": " ".join(map(str, all_of(node, ".//dc:identifier/text()"))),
+            "creators": [
+                {
+                    "creatorType": role.removesuffix("s"),
+                    "lastName": all_of(person, "string(foaf:surname)"),
+                    "firstName": all_of(person, "string(foaf:givenName | foaf:givenname)"),
+                }
+                for role in ("authors", "editors")
+                for person in all_of(node, f"bib:{role}//foaf:Person")
+            ],
+            "attachments": [
+                {"path": str(name)}
+                for link in all_of(node, "link:link/@rdf:resource")
+                for name in files.get(link, ())
+            ],
+        }
+        key = all_of(node, "string(z:citationKey)") or node.get(f"{{{_RDF['rdf']}}}about", "")
+        yield csl_entry(item, str(key).lstrip("#"), file=path.name)
 
 
 # Which document of the library an entry means.
@@ -498,16 +651,17 @@ class Pairing:
 
 # Measured on entries made from papers' metadata in eight styles with typing errors
 # (benchmarks/pairing.py): from here on two titles are the same one, or nearly.
-_SAME_TITLE, _LIKE_TITLE = 92.0, 84.0
+SAME_TITLE, _LIKE_TITLE = 92.0, 84.0
 # Shorter titles are part of many sentences; counted in letters, Chinese ones in characters.
 _SHORT_TITLE, _SHORT_HAN_TITLE = 16, 6
 _SURE, _LIKELY = 0.75, 0.45
 # A title that is the same is enough, unless authors or year say otherwise.
 _TITLE_ALONE = 0.75
 # Words of a title, to say that another one has most of them.
-_FEWEST_STEMS = 4
+_FEWEST_STEMS, _MOST_WORDS = 4, 0.8
+_FEWEST_SHARED = 1 / 3
 # Characters of a document within which its own authors and year stand.
-_FIRST_PAGE = 1800
+FIRST_PAGE = 1800
 _MARGIN = 0.12
 _FAMILY_ALIKE = 85.0
 _NO_NAME = frozenset({"anonymous", "anon", "佚名", "匿名", "匿名作者", "不详", "noauthor"})
@@ -524,6 +678,22 @@ def fold(text: str) -> str:
     return _PLAIN.sub("", unicodedata.normalize("NFC", bare))
 
 
+def is_same_work(entry: Entry, other: Entry) -> bool:
+    """Say whether two entries are of one work: the same DOI, or the same title and authors."""
+    if entry.text == other.text:
+        return True
+    if entry.doi and other.doi:
+        return entry.doi == other.doi
+    title = fold(entry.title or entry.text)
+    if not _is_long(title) or fuzz.ratio(title, fold(other.title or other.text)) < SAME_TITLE:
+        return False
+    # Another edition or version has another year.
+    if entry.year[:4] != other.year[:4] and entry.year and other.year:
+        return False
+    names, others = ({fold(name) for name in one.authors} for one in (entry, other))
+    return not names or not others or bool(names & others)
+
+
 def _is_long(folded: str) -> bool:
     return len(folded) >= (_SHORT_HAN_TITLE if HAN.search(folded) else _SHORT_TITLE)
 
@@ -532,7 +702,9 @@ def title_likeness(title: str, text: str) -> float:
     """Return how much of a folded title a folded text holds in one place, 0 to 100."""
     if not _is_long(title) or len(text) < len(title) * 0.6:
         return 0.0
-    return fuzz.partial_ratio(title, text) if len(title) <= len(text) else fuzz.ratio(title, text)
+    likeness = fuzz.partial_ratio if len(title) <= len(text) else fuzz.ratio
+    # What is less alike counts for nothing, and is known to be so in a third of the time.
+    return likeness(title, text, score_cutoff=_LIKE_TITLE)
 
 
 def pair(entry: Entry, library: Sequence[Known]) -> Pairing:
@@ -540,7 +712,8 @@ def pair(entry: Entry, library: Sequence[Known]) -> Pairing:
 
     By DOI, then title, then authors and year; what contradicts counts against it.
     """
-    scored = sorted(((*weigh(entry, known), known) for known in library), key=lambda each: -each[0])
+    near_by = [known for known in library if _may_be(entry, known)]
+    scored = sorted(((*weigh(entry, known), known) for known in near_by), key=lambda each: -each[0])
     near = [each for each in scored if each[0] > 0.2][:_MOST_CANDIDATES]
     candidates = tuple(((k.namespace, k.doc_uid), why) for _, why, k in near)
     if not near or near[0][0] < _LIKELY:
@@ -554,6 +727,24 @@ def pair(entry: Entry, library: Sequence[Known]) -> Pairing:
     return Pairing("paired", (best.namespace, best.doc_uid), score, why, candidates)
 
 
+def _may_be(entry: Entry, known: Known) -> bool:
+    """Say whether a document has the entry's DOI, a third of its title's words, or an author of it;
+    the others, nearly all of a large library, need not be weighed.
+    """
+    if entry.doi and entry.doi == known.doi.lower():
+        return True
+    words = _words_of(known)
+    wanted = _stems(entry.title or entry.text)
+    if len(wanted & words) >= len(wanted) * _FEWEST_SHARED:
+        return True
+    return any(_stems(name) & words or HAN.search(name) for name in entry.authors[:3])
+
+
+@lru_cache(maxsize=65536)
+def _words_of(known: Known) -> frozenset[str]:
+    return frozenset(_stems("\n".join([known.title, *known.files, *known.authors, known.head])))
+
+
 def weigh(entry: Entry, known: Known) -> tuple[float, str]:
     """Return how much speaks for a document, 0 to 1, and the evidence in words."""
     reasons: list[str] = []
@@ -563,7 +754,7 @@ def weigh(entry: Entry, known: Known) -> tuple[float, str]:
         score = 0.6
     title = _title_score(entry, known)
     names = _names_alike(entry, known)
-    if title >= _SAME_TITLE:
+    if title >= SAME_TITLE:
         score += _TITLE_ALONE
         reasons.append(f"title {title:.0f} % alike")
     elif title >= _LIKE_TITLE and (score or (names and names[0])):
@@ -602,7 +793,7 @@ def _year_gap(year: str, known: Known) -> int | None:
         return None
     if known.year.isdigit():
         return abs(int(year) - int(known.year))
-    return 0 if year in known.head[:_FIRST_PAGE] else None
+    return 0 if year in known.head[:FIRST_PAGE] else None
 
 
 def _title_score(entry: Entry, known: Known) -> float:
@@ -621,15 +812,14 @@ def _title_score(entry: Entry, known: Known) -> float:
             return 100.0 if _is_long(title) else 85.0
         if title == printed:
             return 100.0
-    if likeness < _SAME_TITLE:
-        head, first = fold(known.head), fold(known.head[:_FIRST_PAGE])
+    if likeness < SAME_TITLE:
+        head, first = fold(known.head), fold(known.head[:FIRST_PAGE])
         for part in _title_parts(entry):
             found = title_likeness(part, head)
             # Farther on, what is only like a title is that of another work that is cited.
-            likeness = max(likeness, found if found >= _SAME_TITLE else title_likeness(part, first))
-    if likeness < _LIKE_TITLE and _share_of_words(entry.title or entry.text, known.title) >= 0.75:
-        return _LIKE_TITLE
-    return likeness
+            likeness = max(likeness, found if found >= SAME_TITLE else title_likeness(part, first))
+    share = _share_of_words(entry.title or entry.text, known.title)
+    return max(likeness, _LIKE_TITLE) if share >= _MOST_WORDS else likeness
 
 
 def _share_of_words(title: str, other: str) -> float:
@@ -666,7 +856,7 @@ def _names_alike(entry: Entry, known: Known) -> tuple[int, int] | None:
     if not names:
         return None
     printed = {fold(family_name(name)) for name in known.authors} - {""}
-    head = fold(known.head[:_FIRST_PAGE])
+    head = fold(known.head[:FIRST_PAGE])
     is_han = any(HAN.search(name) for name in names)
 
     def is_author(name: str) -> bool:

@@ -12,7 +12,7 @@ from rag_assets.auditing.claims import (
     describe_found,
 )
 from rag_assets.auditing.consistency import Inconsistency, InconsistencyKind
-from rag_assets.auditing.draft import unit_of
+from rag_assets.auditing.draft import place_in
 from rag_assets.auditing.record import CitationAudit, CitationVerdict
 from rag_assets.judging import Sign, show_score
 from rag_assets.model import (
@@ -125,13 +125,13 @@ def _details(audit: CitationAudit) -> Iterator[str]:
     yield "## To fix"
     yield ""
     for row in to_mend:
-        yield from _detail(row, unit_of(audit.draft_name))
+        yield from _detail(row, place_in(audit.draft_name, row.line, row.file))
 
 
-def _detail(row: CitationVerdict, unit: str) -> Iterator[str]:
+def _detail(row: CitationVerdict, where: str) -> Iterator[str]:
     place = f", {_escape(row.hint)}" if row.hint else ""
     cited = f"{code_span(row.cites or '(empty)')}{place}"
-    yield f"### {row.number}. {row.status}: {cited} in {unit} {row.line}"
+    yield f"### {row.number}. {row.status}: {cited} in {_escape(where)}"
     yield ""
     yield block_quote(row.sentence)
     if row.is_clause:
@@ -304,15 +304,14 @@ def _inconsistent(audit: ClaimAudit) -> Iterator[str]:
     yield "## Inconsistent in the draft"
     yield ""
     for one in audit.inconsistent:
-        yield f"### {describe_place(one, audit.draft_name)}"
+        yield f"### {_line(describe_place(one, audit.draft_name))}"
         yield ""
         yield block_quote(one.sentence)
         yield ""
         yield escape_prose(one.reason)
         if one.words:
-            unit = unit_of(audit.draft_name).capitalize()
             yield ""
-            yield f"{unit} {one.other_line}:"
+            yield f"It differs from {_line(other_place(one, audit.draft_name))}:"
             yield ""
             yield block_quote(one.words)
         yield ""
@@ -320,7 +319,12 @@ def _inconsistent(audit: ClaimAudit) -> Iterator[str]:
 
 def describe_place(one: Inconsistency, draft_name: str) -> str:
     """Return where a draft contradicts itself and of which kind that is."""
-    return f"{unit_of(draft_name).capitalize()} {one.line}: {_KINDS[one.kind]}"
+    return f"{place_in(draft_name, one.line, one.file)}: {_KINDS[one.kind]}"
+
+
+def other_place(one: Inconsistency, draft_name: str) -> str:
+    """Return where the draft says otherwise; empty where nothing is."""
+    return place_in(draft_name, one.other_line, one.other_file) if one.other_line else ""
 
 
 def _claims_table(audit: ClaimAudit) -> Iterator[str]:
@@ -375,9 +379,9 @@ def _claims_details(audit: ClaimAudit) -> Iterator[str]:
         return
     yield "## To fix"
     yield ""
-    unit = unit_of(audit.draft_name)
     for row in to_mend:
-        yield f"### {row.status}: {unit} {row.line}, {row.claim_type} (`{row.claim_id}`)"
+        where = _escape(place_in(audit.draft_name, row.line, row.file))
+        yield f"### {row.status}: {where}, {row.claim_type} (`{row.claim_id}`)"
         yield ""
         yield block_quote(row.sentence)
         yield ""

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from importlib.metadata import version
+from pathlib import PurePosixPath
 from typing import Any, Literal
 
 from rag_assets.auditing.draft import unit_of
@@ -64,6 +65,8 @@ def _result(
     audit: CitationAudit, row: CitationVerdict, uri: str, rules: Sequence[str]
 ) -> dict[str, Any]:
     unit = unit_of(audit.draft_name)
+    # Of a draft in several files the one that the sentence is in.
+    uri = (PurePosixPath(uri).parent / row.file).as_posix() if row.file else uri
     place: dict[str, Any] = {"artifactLocation": {"uri": uri}}
     where = f"{unit.capitalize()} {row.line}: " if unit != "line" else ""
     if unit == "line":

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
-from rag_assets.auditing.draft import draft_bytes, read_draft, unit_of
+from rag_assets.auditing.draft import draft_bytes, place_in, read_draft
 from rag_assets.auditing.judgements import join_judgements, judgements_of
 from rag_assets.auditing.library import (
     CitedDocumentRef,
@@ -140,8 +140,9 @@ def _stale_rows(
 
 
 def _lines_of(rows: Sequence[CitationVerdict]) -> str:
-    lines = sorted({row.line for row in rows})
-    return f"line{'s' * (len(lines) > 1)} {', '.join(map(str, lines))}"
+    lines = sorted({(row.file, row.line) for row in rows})
+    shown = [f"{line} of {file}" if file else str(line) for file, line in lines]
+    return f"line{'s' * (len(lines) > 1)} {', '.join(shown)}"
 
 
 def stale_verdicts(workspace: Workspace, as_of: date | None = None) -> Iterator[str]:
@@ -252,7 +253,7 @@ def unsupported_citations(workspace: Workspace) -> Iterator[str]:
         name = path.relative_to(workspace.root).as_posix()
         for row in join_judgements(audit.rows, judgements, read_draft(path)):
             if row.status in {"MISSING", "ERROR"}:
-                yield f"{name}, {unit_of(path.name)} {row.line}: {_told(row)}"
+                yield f"{name}, {place_in(path.name, row.line, row.file)}: {_told(row)}"
 
 
 def _told(row: CitationVerdict) -> str:

@@ -16,8 +16,17 @@ from rag_assets.auditing.claims import (
     make_claim_audit,
     open_searches,
 )
-from rag_assets.auditing.draft import Draft, draft_bytes, parse_draft, read_draft, unit_of
+from rag_assets.auditing.draft import (
+    LATEX_SUFFIXES,
+    Draft,
+    draft_bytes,
+    files_of,
+    parse_draft,
+    place_in,
+    read_draft,
+)
 from rag_assets.auditing.judgements import judgements_of
+from rag_assets.auditing.latex_source import included_files
 from rag_assets.auditing.library import (
     FaultyCitation,
     Library,
@@ -39,7 +48,7 @@ from rag_assets.workspace import Workspace
 
 # Audit a draft of the workspace and store the audit under `outputs/audits/`.
 
-DRAFT_SUFFIXES = (".md", ".markdown", ".txt", ".docx")
+DRAFT_SUFFIXES = (".md", ".markdown", ".txt", ".docx", ".odt", ".rtf", ".tex")
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,10 +288,10 @@ def check_draft(workspace: Workspace, path: Path, namespaces: Sequence[str] = ()
 
 
 def list_drafts(workspace: Workspace) -> list[Path]:
-    """Return the drafts of a workspace, sorted."""
+    """Return the drafts of a workspace, sorted; of one in LaTeX the main file."""
     if not workspace.drafts.is_dir():
         return []
-    return sorted(
+    found = sorted(
         path
         for path in workspace.drafts.rglob("*")
         if path.is_file()
@@ -291,6 +300,8 @@ def list_drafts(workspace: Workspace) -> list[Path]:
         # Of a crash, an editor or another system, or in a folder of a program's own.
         and not any(part.startswith(".") for part in path.relative_to(workspace.drafts).parts)
     )
+    included = included_files(path for path in found if path.suffix in LATEX_SUFFIXES)
+    return [path for path in found if path.resolve() not in included]
 
 
 def find_drafts(workspace: Workspace, key: str) -> list[Path]:
@@ -304,6 +315,13 @@ def find_drafts(workspace: Workspace, key: str) -> list[Path]:
     found = [path for path in list_drafts(workspace) if draft_key(path) == key]
     if found:
         return found
+    for path in list_drafts(workspace):
+        for part in files_of(path)[1:]:
+            if draft_key(part) == key:
+                raise UsageError(
+                    f"{part.name} is a part of {path.name}. Give the whole draft: "
+                    f"`rag verify-citations {path.relative_to(workspace.root)}`."
+                )
     others = [path for path in workspace.drafts.rglob("*") if path.is_file()]
     for path in others:
         if draft_key(path) == key:
@@ -458,7 +476,8 @@ def _resolve(draft: Draft, library: Library) -> Iterator[tuple[_Document | str, 
         for citation in sentence.citations:
             meant = resolve_citation(citation, library, draft.namespaces, references)
             if isinstance(meant, FaultyCitation):
-                yield f"{draft.name}, {unit_of(draft.name)} {sentence.line}: {meant.reason}", ""
+                where = place_in(draft.name, sentence.line, sentence.file)
+                yield f"{draft.name}, {where}: {meant.reason}", ""
             else:
                 hint = citation.hint.text if citation.hint is not None else ""
                 place = meant.article.shown if meant.article is not None else hint

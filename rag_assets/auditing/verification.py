@@ -271,7 +271,7 @@ def choose(answers: Sequence[tuple[Ask, Judgement]]) -> Judged:
 # Judging what was not judged before: every document opened once, every scorer asked once.
 
 # Part of a judgement's key: raise it when the same inputs may be judged otherwise.
-JUDGING_VERSION = 12
+JUDGING_VERSION = 13
 # Progress is told between so many questions.
 _AT_ONCE = 4
 
@@ -480,7 +480,9 @@ def _places(
         i: (0, len(passage.text))
         for i, passage in enumerate(document.passages)
         if passage.page_start is not None
-        and hint.names_page(passage.page_start, passage.page_end or passage.page_start)
+        and hint.names_page(
+            passage.page_start, passage.page_end or passage.page_start, document.page_labels
+        )
     }
     if not named:
         yield None, "unchecked"

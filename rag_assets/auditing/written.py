@@ -172,7 +172,7 @@ _PARTICLE = (
     r"(?:(?:van|von|vom|de|der|den|del|della|di|da|dos|du|la|le|el|al|bin|ten|ter|zu)\s+){0,3}"
 )
 _NAME = (
-    rf"(?:(?:[{_UP}]\.[\s\-]?){{1,3}}\s?)?{_PARTICLE}"
+    rf"(?<![{_LETTER}\d])(?:(?:[{_UP}]\.[\s\-]?){{1,3}}\s?)?{_PARTICLE}"
     rf"(?:[{_UP}]['’])?[{_UP}][{_LETTER}‐\-]*[{_LETTER}](?:['’][{_UP}][{_LETTER}]+)?"
     rf"(?:\s+[{_UP}]{{1,2}}\.?(?![{_LETTER}]))?"
 )

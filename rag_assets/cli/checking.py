@@ -17,10 +17,12 @@ from rag_assets.cli.options import (
     as_of_option,
     draft_namespace_option,
     json_option,
+    now,
     open_workspace,
     print_json,
     read_models_ahead,
     warn_of_changes,
+    who,
     write_output,
 )
 from rag_assets.cli.progress import shown_progress
@@ -56,6 +58,12 @@ _draft_argument = click.argument(
     "have it.",
 )  # fmt: skip
 @click.option(
+    "--comments", type=OutputPath(), metavar="FILE",
+    help="Write a copy of DRAFT (.docx) with a Word comment at every sentence whose citation is "
+    "not OK: verdict, reason, the source's words and their place. Its text stays as it is.",
+)  # fmt: skip
+@click.option("--comment-all", is_flag=True, help="With --comments: comment on OK citations too.")
+@click.option(
     "--fail-on", type=click.Choice(["unpaired", "missing", "weak"]),
     help="Exit with 3 also where the source does not say it (missing), or for all that is not OK "
     "(weak). Without it, or with unpaired, only for citations that could not be checked.",
@@ -69,14 +77,20 @@ _draft_argument = click.argument(
 @full_option
 @json_option
 def verify_citations(
-    draft: Path | None, sentence: str | None, cited: str | None, fail_on: "FailOn | None",
-    sarif: Path | None, names: tuple[str, ...], as_of: datetime | None, is_full: bool,
-    as_json: bool,
+    draft: Path | None, sentence: str | None, cited: str | None, comments: Path | None,
+    comment_all: bool, fail_on: "FailOn | None", sarif: Path | None, names: tuple[str, ...],
+    as_of: datetime | None, is_full: bool, as_json: bool,
 ) -> None:  # fmt: skip
     """Audit as the asset does; a draft in `drafts/` by a run, one elsewhere recorded without."""
     is_whole = (draft is None) != (sentence is None) and (sentence is None) == (cited is None)
     if not is_whole:
         raise click.UsageError("give a DRAFT, or --sentence with --doc.")
+    if comments is None and comment_all:
+        raise click.UsageError("--comment-all needs --comments FILE.")
+    if comments is not None and (draft is None or draft.suffix.lower() != ".docx"):
+        raise click.UsageError("--comments needs a Word draft (.docx).")
+    if comments is not None and draft is not None and comments.resolve() == draft.resolve():
+        raise click.UsageError("--comments writes a copy: give it another name than the draft's.")
     if sentence is not None and cited is not None:
         from rag_assets.auditing import audit_sentence, audit_to_json
 
@@ -101,16 +115,25 @@ def verify_citations(
         uri = place.relative_to(here) if place.is_relative_to(here) else place
         log = audit_to_sarif(found, quote(uri.as_posix()))
         write_output(sarif, f"{json.dumps(log, indent=1, ensure_ascii=False)}\n".encode())
+    if comments is not None:
+        from rag_assets.auditing.word_comments import comment_draft
+        from rag_assets.model import count_of
+
+        copy, count = comment_draft(
+            draft.name, draft.read_bytes(), found.rows, comment_all=comment_all
+        )
+        write_output(comments, copy)
+        click.echo(f"comments: {comments} ({count_of(count, 'comment')})", err=True)
     is_refused = found.errors or (fail_on and failing(found, fail_on))
     click.get_current_context().exit(REFUSED if is_refused else DONE)
 
 
 @click.command(
-    help="Find the strong assertions of DRAFT (Markdown, text or docx) that cite nothing: causes, "
-    "comparisons, figures, superlatives, claims about all, recommendations. Say which documents of "
-    "the library could be cited for each, judged as `rag verify-citations` judges citations; and "
-    "where the draft contradicts itself. "
-    "Exit code 3 where a citation at the end of an assertion's paragraph cannot be judged."
+    help="Find the strong assertions of DRAFT (Markdown, text, LaTeX, Word) that cite nothing: "
+    "causes, comparisons, figures, superlatives, claims about all, recommendations. Say which "
+    "documents of the library could be cited for each, judged as `rag verify-citations` judges "
+    "citations; and where the draft contradicts itself. Exit code 3 where a citation at the end "
+    "of an assertion's paragraph cannot be judged."
 )
 @_draft_argument
 @click.option(
@@ -191,6 +214,86 @@ def _audit(
         click.echo(summarise(found))
     click.echo(f"saved: {markdown}\npage:  {markdown.with_suffix('.html')}", err=True)
     return found
+
+
+@click.command(
+    help="Check the reference list of DRAFT: which document of the library each entry means, with "
+    "reason and certainty; what is cited and not listed, listed and not cited, listed twice, "
+    "retracted, or differs from the document in year, title, authors, DOI or pages. Tables of "
+    "Retraction Watch in retractions/ are read. Nothing leaves this machine without --online. Exit "
+    "code 3 where something must be fixed.",
+)
+@_draft_argument
+@click.option(
+    "--settle", "settled", multiple=True, metavar="ENTRY=UID",
+    help="Say which document an entry means, for good and for every draft. ENTRY is its number or "
+    "key, or the row that the report prints; UID `none`: not in the library, `open`: take it back. "
+    "May be repeated.",
+)  # fmt: skip
+@click.option(
+    "--online", "is_online", is_flag=True,
+    help="Also look the entries up at Crossref and OpenAlex: does the work exist, with this title "
+    "and year, and was it retracted? What leaves this machine is printed first.",
+)  # fmt: skip
+@click.option(
+    "--mailto", default="", metavar="EMAIL", help="Sent to both; they answer faster then."
+)
+@click.option(
+    "--crossref", metavar="URL", help="Ask this address; default: https://api.crossref.org."
+)
+@click.option(
+    "--openalex", metavar="URL", help="Ask this address; default: https://api.openalex.org."
+)
+@draft_namespace_option
+@json_option
+def references(
+    draft: Path,
+    settled: tuple[str, ...],
+    is_online: bool,
+    mailto: str,
+    crossref: str | None,
+    openalex: str | None,
+    names: tuple[str, ...],
+    as_json: bool,
+) -> None:
+    """Settle what is given, then check and print."""
+    from rag_assets.auditing.reference_check import (
+        check_references,
+        references_to_json,
+        render_references,
+        settle_reference,
+    )
+
+    workspace = open_workspace()
+    for one in settled:
+        entry, mark, meant = one.rpartition("=")
+        if not (mark and entry.strip() and meant.strip()):
+            raise click.BadParameter(f"write ENTRY=UID, got '{one}'.", param_hint="--settle")
+        settle_reference(
+            workspace, draft, entry, meant.strip(), names, by=who(None), at=now(),
+            notify=lambda sentence: click.echo(sentence, err=True),
+        )  # fmt: skip
+    found = check_references(workspace, draft, names)
+    if is_online:
+        from rag_assets.auditing.online import (
+            CROSSREF,
+            OPENALEX,
+            Services,
+            describe_requests,
+            look_up_online,
+        )
+
+        services = Services(crossref or CROSSREF, openalex or OPENALEX, mailto)
+        click.echo(describe_requests(found, services), err=True)
+        with shown_progress() as progress:
+            found = look_up_online(found, services, on_progress=progress)
+    for warning in found.warnings:
+        click.echo(f"warning: {warning}", err=True)
+    if as_json:
+        print_json(references_to_json(found))
+    else:
+        click.echo(render_references(found))
+    click.get_current_context().exit(REFUSED if found.must_fix else DONE)
 
 
 @click.command(

@@ -3,6 +3,7 @@
 import dataclasses
 import json
 import math
+import unicodedata
 from datetime import UTC, date, datetime
 from typing import Any
 
@@ -22,8 +23,12 @@ from rag_assets.cli.options import (
 from rag_assets.model import StorageError, UsageError, count_of
 
 
-@click.command(help="List documents: uid, status, whether they may be cited, and why not.")
+@click.command(
+    help="List documents: citation key, year, title, status, whether they may be cited and why "
+    "not, uid. A draft cites a document by its key or its uid: {#lee2021}, [@lee2021]."
+)
 @namespace_option
+@click.option("--wide", is_flag=True, help="Print whole titles, and the files of each document.")
 @click.option(
     "--status",
     "wanted",
@@ -33,7 +38,7 @@ from rag_assets.model import StorageError, UsageError, count_of
     help="Only documents of this status.",
 )
 @json_option
-def documents(names: tuple[str, ...], wanted: str | None, as_json: bool) -> None:
+def documents(names: tuple[str, ...], wide: bool, wanted: str | None, as_json: bool) -> None:
     """Print one line a document."""
     from rag_assets.publishing import list_documents
 
@@ -52,12 +57,30 @@ def documents(names: tuple[str, ...], wanted: str | None, as_json: bool) -> None
         click.echo("no documents. Put files into raw/ and run `rag ingest`.")
     for line in lines:
         mark = "citable" if line.citable else "-"
-        uid = f"{line.namespace}:{line.doc_uid or '?'}"
-        click.echo(f"{uid:<44} {line.status:<10} {mark:<8} {_one_line(', '.join(line.paths))}")
+        title = _one_line(_folded(line.title)) or "-"
+        if not wide and len(title) > _TITLE_WIDTH:
+            title = f"{title[: _TITLE_WIDTH - 1].rstrip()}…"
+        # Of a document that nobody can search the file says more than the uid.
+        files = f"  {', '.join(line.paths)}" if wide or line.status != "published" else ""
+        click.echo(
+            f"{_padded(line.citation_key or '-', _KEY_WIDTH)} {line.year or '-':<4} "
+            f"{_padded(title, _TITLE_WIDTH)} {line.status:<9} {mark:<7} "
+            f"{line.namespace}:{line.doc_uid or '?'}{_one_line(files)}"
+        )
         if line.reason_code:
             click.echo(f"    {line.reason_code}: {_folded(line.message or '')}")
         for note in (*line.notes, *line.warnings):
             click.echo(f"    note: {_folded(note)}")
+
+
+# Columns of a terminal.
+_KEY_WIDTH, _TITLE_WIDTH = 20, 48
+
+
+def _padded(text: str, width: int) -> str:
+    """Return a text with blanks up to `width` columns; a Chinese character takes two."""
+    wide = sum(unicodedata.east_asian_width(letter) in "WF" for letter in text)
+    return text + " " * (width - len(text) - wide)
 
 
 def _folded(sentence: str) -> str:

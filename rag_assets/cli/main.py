@@ -43,6 +43,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
     "Audit": {
         "audit": ("checking", "Find a draft's strong assertions and what supports them."),
         "verify-citations": ("checking", "Check that a draft's cited sources support it."),
+        "references": ("checking", "Check the reference list of DRAFT."),
         "trace": ("checking", "Trace a verdict or item back to the bytes."),
         "health": ("checking", "Write a report of what to check before handing in."),
     },
@@ -55,6 +56,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "ui": ("looking", "Open the Dagster UI on the workspace."),
     },
     "Keep": {
+        "library": ("library", "Import bibliographies and the files that their entries name."),
         "meta": ("setup", "Override metadata of documents."),
         "draft": ("editing", "Edit the chunks of a document, and publish what was edited."),
         "decide": ("setup", "Record a decision about the settings, with its reason."),

@@ -134,9 +134,10 @@ def _field_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 @meta.command(
     "set",
-    help="Set FIELD=VALUE of the document UID, or use one option per field: rag meta set --doc-uid "
-    "UID --accessed-at 2026-03-01. `FIELD=` removes an override. Overrides are kept in the "
-    "identity journal and in meta/version_log.jsonl; raw/ is not changed. They apply from the "
+    help="Set FIELD=VALUE of the document UID (its uid or citation key), or use one option per "
+    "field: rag meta set --doc-uid UID --accessed-at 2026-03-01. `FIELD=` removes an override. "
+    "Overrides are kept in the identity journal and in meta/version_log.jsonl; raw/ is not "
+    "changed. They apply from the "
     "next publication; citable=false and archived=true (out of the library) apply at once. "
     "repealed=false marks a law as not repealed, despite `rag law check`.",
 )
@@ -206,21 +207,14 @@ def _assigned(
 
 
 def _namespace_of(doc_uid: str, name: str | None) -> Namespace:
-    from rag_assets.workspace import read_journal
+    from rag_assets.workspace import find_uid
 
     workspace = open_workspace()
     if name is not None:
         return workspace.namespace(name)
     names = workspace.namespace_names
     if len(names) > 1:
-        names = tuple(
-            each
-            for each in names
-            if any(
-                b.doc_uid == doc_uid
-                for b in read_journal(workspace.namespace(each).journal).bindings
-            )
-        )
+        names = tuple(each for each in names if find_uid(workspace.namespace(each), doc_uid))
     if len(names) != 1:
         listed = ", ".join(names or workspace.namespace_names)
         raise UsageError(

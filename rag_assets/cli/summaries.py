@@ -38,7 +38,7 @@ def summarise_pack(pack: "EvidencePack", told: Collection[str] = ()) -> str:
     match = pack.match
     lines = [] if match is None or match.is_good else [*_wrapped(match.sentence or "", ""), ""]
     for item in pack.items:
-        lines += [*_item(item, pack.as_of), ""]
+        lines += [*_item(item, pack), ""]
     if not pack.items:
         lines += ["Nothing was found.", ""]
     for warning in pack.warnings:
@@ -47,18 +47,19 @@ def summarise_pack(pack: "EvidencePack", told: Collection[str] = ()) -> str:
     return "\n".join(lines).rstrip()
 
 
-def _item(item: "EvidenceItem", as_of: str | None) -> Iterator[str]:
+def _item(item: "EvidenceItem", pack: "EvidencePack") -> Iterator[str]:
     head = f"{item.rank}. {item.title or item.doc_uid}, {item.locator}"
     yield from _wrapped(head, _INDENT)
     yield from _wrapped(f"{_INDENT}“{item.shown_quote}”", _INDENT)
     if item.edited is not None:
         yield from _wrapped(f"{_INDENT}edited; searches read “{item.edited}”", _INDENT)
-    yield f"{_INDENT}cite as {{#{item.cite_as}}}"
+    names = dict.fromkeys((pack.short_citation(item), item.cite_as))
+    yield f"{_INDENT}cite as {' or '.join(f'{{#{name}}}' for name in names)}"
     if item.law is not None:
         from rag_assets.evidence.rendering import describe_law as describe_standing
 
         cited = f"{item.law.citation}: " if item.law.citation else ""
-        yield from _wrapped(f"{_INDENT}{cited}{describe_standing(item.law, as_of)}", _INDENT)
+        yield from _wrapped(f"{_INDENT}{cited}{describe_standing(item.law, pack.as_of)}", _INDENT)
 
 
 def summarise_answer(answer: "Answer") -> str:
@@ -157,10 +158,10 @@ def summarise_citations(audit: "CitationAudit", *, is_draft: bool = True) -> str
     counts = ", ".join(f"{count} {status}" for status, count in audit.counts.items() if count)
     if not is_draft:
         return "\n".join(line for row in audit.rows for line in _citation(row))
-    from rag_assets.auditing import unit_of
+    from rag_assets.auditing import place_in, unit_of
 
     unit = unit_of(audit.draft_name)
-    lines = []
+    lines: list[str] = []
     unchecked = sum(row.status == "ERROR" for row in audit.rows)
     if unchecked:
         verb = "was" if unchecked == 1 else "were"
@@ -169,8 +170,13 @@ def summarise_citations(audit: "CitationAudit", *, is_draft: bool = True) -> str
     lines += [*_wrapped(f"{audit.draft_name}: {counts or 'no citations'}", ""), ""]
     for row in sorted(audit.by_urgency, key=lambda row: row.status != "ERROR"):
         if row.status != "OK":
-            lines += [*_citation(row, unit), ""]
-    sound = [str(row.line) for row in audit.rows if row.status == "OK"]
+            where = place_in(audit.draft_name, row.line, row.file)
+            lines += [*_citation(row, where), ""]
+    sound = [
+        f"{row.line} of {row.file}" if row.file else str(row.line)
+        for row in audit.rows
+        if row.status == "OK"
+    ]
     if sound:
         lines += [*_wrapped(f"OK: the sentences in {unit} {', '.join(sound)}", ""), ""]
     for warning in audit.warnings:
@@ -178,18 +184,18 @@ def summarise_citations(audit: "CitationAudit", *, is_draft: bool = True) -> str
     return "\n".join(lines).rstrip()
 
 
-def _citation(row: "CitationVerdict", unit: str = "") -> Iterator[str]:
-    """Yield the lines of a verdict; of one in a draft with its place, counted in `unit`."""
+def _citation(row: "CitationVerdict", where: str = "") -> Iterator[str]:
+    """Yield the lines of a verdict; of one in a draft with its place."""
     # Here, since the words that judging reads cost a question half a second.
     from rag_assets.judging import show_score
 
     score = f" {show_score(row.score)}" if row.score is not None and row.scored_by else ""
     place = f", {row.locator}" if row.locator else ""
-    line = f"{unit} {row.line}: " if unit else ""
+    line = f"{where}: " if where else ""
     yield from _wrapped(f"{line}{row.status}{score}, {row.shown_citation}{place}", _INDENT)
-    if unit:
+    if where:
         yield from _wrapped(f"{_INDENT}{row.claim or row.sentence}", _INDENT)
-    if row.paired and unit:
+    if row.paired and where:
         yield from _wrapped(f"{_INDENT}cites {row.doc_uid}: {row.paired}", f"{_INDENT}  ")
     if row.quote:
         yield from _wrapped(f"{_INDENT}source: “{row.quote}”", _INDENT)
@@ -201,20 +207,21 @@ def summarise_claims(audit: "ClaimAudit") -> str:
     told = ", ".join(f"{count} {status}" for status, count in audit.counts.items() if count)
     head = f"{audit.draft_name}: {told or 'no strong assertion without a source'}"
     lines = [*_wrapped(head, ""), ""]
-    from rag_assets.auditing import unit_of
-    from rag_assets.auditing.report import describe_place
+    from rag_assets.auditing import place_in
+    from rag_assets.auditing.report import describe_place, other_place
 
-    unit = unit_of(audit.draft_name)
     if audit.inconsistent:
         lines += ["Inconsistent in the draft", ""]
     for one in audit.inconsistent:
         lines += _wrapped(describe_place(one, audit.draft_name), _INDENT)
         lines += _wrapped(f"{_INDENT}{one.sentence}", _INDENT)
-        where = f" ({unit} {one.other_line})" if one.other_line else ""
-        lines += [*_wrapped(f"{_INDENT}→ {one.reason}{where}", f"{_INDENT}  "), ""]
+        where = other_place(one, audit.draft_name)
+        reason = f"{one.reason} ({where})" if where else one.reason
+        lines += [*_wrapped(f"{_INDENT}→ {reason}", f"{_INDENT}  "), ""]
     for row in audit.by_urgency:
         if row.status != "SUPPORTED":
-            lines += _wrapped(f"{unit} {row.line}: {row.status}, {row.claim_type}", _INDENT)
+            where = place_in(audit.draft_name, row.line, row.file)
+            lines += _wrapped(f"{where}: {row.status}, {row.claim_type}", _INDENT)
             lines += _wrapped(f"{_INDENT}{row.claim_text}", _INDENT)
             lines += [*_wrapped(f"{_INDENT}→ {row.reason}", f"{_INDENT}  "), ""]
     for warning in audit.warnings:

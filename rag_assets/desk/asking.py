@@ -204,7 +204,7 @@ def _pack(name: str, data: dict[str, object]) -> ShownAnswer:
                 item.shown_quote,
                 f"{item.title or item.doc_uid}, {item.locator}",
                 item.citation_id,
-                f"{{#{item.cite_as}}}",
+                f"{{#{pack.short_citation(item)}}}",
                 remark="" if item.law is None else describe_standing(item.law, pack.as_of),
                 whole=item.snippet,
             )

@@ -149,7 +149,8 @@ passages_router = APIRouter()
 _DRAFT = "desk_draft"
 _PASSAGE = """
 SELECT c.namespace, c.chunk_id, c.doc_uid, c.parent_id, c.char_start, c.char_end, c.page_start,
-    c.page_end, c.section_path, c.text, c.content_hash AS passage_hash, d.title, d.content_hash
+    c.page_end, c.section_path, c.text, c.content_hash AS passage_hash, d.title, d.content_hash,
+    d.page_labels
 FROM chunks c JOIN documents d USING (namespace, doc_uid)
 WHERE c.citation_id = $it OR c.chunk_key = $it LIMIT 1"""
 _FILES = """
@@ -241,7 +242,7 @@ def read_passage(desk: Desk, citation: str) -> ShownPassage:
         })  # fmt: skip
     place = locate(
         passage["page_start"], passage["page_end"], passage["char_start"], passage["char_end"],
-        passage["section_path"] or (),
+        passage["section_path"] or (), labels=passage["page_labels"] or (),
     )  # fmt: skip
     with Retriever(desk.library, [passage["namespace"]]) as retriever:
         (reader,) = retriever.readers

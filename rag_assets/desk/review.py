@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, cast  # values of templates
 from urllib.parse import quote, urlencode
 
 from fastapi import APIRouter, HTTPException, Request
+from starlette.datastructures import UploadFile
 from starlette.responses import FileResponse, RedirectResponse, Response
 
 from rag_assets.desk.rendering import PART, page
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
     from rag_assets.auditing import CitedDocument
     from rag_assets.auditing.record import Decision
+    from rag_assets.auditing.reference_check import ReferenceCheck
     from rag_assets.auditing.reviewing import (
         Choice,
         CitedSource,
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
 
 KEPT = ("show", "view")
 """What stands in the address of a page and is handed on by its links and forms."""
+_NO_DOCUMENT = frozenset({"no_entry", "unsure_entry", "not_in_library"})
 _TONES = {"OK": "good", "WEAK": "weak", "MISSING": "bad", "ERROR": "bad"}
 _WORST_FIRST = ("bad", "weak", "good")
 
@@ -197,7 +200,7 @@ class ReviewView:
     @property
     def can_edit(self) -> bool:
         """Whether the draft is a file of text."""
-        return not self.name.lower().endswith(".docx")
+        return not self.name.lower().endswith((".docx", ".odt", ".rtf", ".tex"))
 
     @property
     def sources(self) -> "list[CitedSource]":
@@ -205,6 +208,18 @@ class ReviewView:
         from rag_assets.auditing.reviewing import cited_sources
 
         return cited_sources(self.review.audit)
+
+    @cached_property
+    def references(self) -> "ReferenceCheck":
+        """The reference list, each entry with the document that it means."""
+        from rag_assets.auditing.reference_check import check_references
+
+        return check_references(self._desk.library, self._desk.reviews.path(self.name))
+
+    @property
+    def without_document(self) -> int:
+        """How many citations mean no document, as far as the reference list goes."""
+        return sum(one.machine.reason_code in _NO_DOCUMENT for one in self.review.items)
 
     def sentence_of(self, item: "Item") -> int:
         """Return the number of the sentence of an item, from 0."""
@@ -236,6 +251,23 @@ def list_drafts(request: Request, desk: DeskOf) -> Response:
     return page(request, "review_drafts.html", drafts=desk.reviews.summaries())
 
 
+@router.post("/review")
+def add(desk: DeskOf, form: FormOf) -> Response:
+    """Put dropped files into drafts/ and begin to check the first of them."""
+    from rag_assets.auditing.receiving import add_drafts
+
+    files = [each for each in form.getlist("file") if isinstance(each, UploadFile)]
+    names = [
+        name
+        for each in files
+        if each.filename
+        for name in add_drafts(desk.workspace, each.filename, each.file.read())
+    ]
+    if not names:
+        raise UsageError("no draft was chosen. Choose a .md, .txt, .docx, .tex or .zip file.")
+    return _work(desk, names[0], "check")
+
+
 @router.get("/review/{name:path}")
 def show(request: Request, desk: DeskOf, name: str) -> Response:
     """Show a draft and one of its items; what was not checked yet offers to be."""
@@ -257,9 +289,13 @@ def act(request: Request, desk: DeskOf, name: str, form: FormOf) -> Response:
         return _edit(desk, name, form)
     if action == "sources":
         return _sources(desk, name, form)
+    if action == "settle":
+        return _settle(desk, name, form)
     if action in ("check", "keep"):
         return _work(desk, name, action)
-    raise UsageError(f"'task' must be judge, edit, check, sources or keep, got {action[:20]!r}.")
+    raise UsageError(
+        f"'task' must be judge, edit, settle, check, sources or keep, got {action[:20]!r}."
+    )
 
 
 def _judge(request: Request, desk: Desk, name: str, form: "FormData") -> Response:
@@ -301,6 +337,18 @@ def _edit(desk: Desk, name: str, form: "FormData") -> Response:
     )
     _, item = desk.reviews.edit(desk.library, name, edit, by=desk.person, at=desk.now())
     return _back(name, form, item=item.key if item else "", said="edited")
+
+
+def _settle(desk: Desk, name: str, form: "FormData") -> Response:
+    from rag_assets.auditing.reference_check import settle_reference
+
+    settle_reference(
+        desk.library, desk.reviews.path(name), text_of(form, "entry"), text_of(form, "document"),
+        by=desk.person, at=desk.now().astimezone().isoformat(timespec="seconds"),
+    )  # fmt: skip
+    # What the entry means now is judged; other citations keep their verdicts.
+    desk.reviews.check(desk.library, name, as_of=desk.today())
+    return _back(name, form, panel="references", said="settled")
 
 
 def _as_in_file(desk: Desk, name: str, form: "FormData") -> str:

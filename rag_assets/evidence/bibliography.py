@@ -5,21 +5,19 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cache
-from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from rag_assets.evidence.pack import READABLE_SCHEMAS, pack_from_json
 from rag_assets.law import LAW_NOUNS, NUMBER
 from rag_assets.model import (
-    HAN,
-    HAN_RANGES,
     UsageError,
     code_span,
     drop_controls,
     escape_inline,
     escape_prose,
 )
+from rag_assets.publishing import PersonName, endings, split_names
 from rag_assets.publishing.catalogue import catalogue_name, open_catalogue, read_table
 from rag_assets.storage import current_folder, find_versions, read_json, read_pointer, write_version
 from rag_assets.workspace import Workspace
@@ -27,177 +25,9 @@ from rag_assets.workspace import Workspace
 if TYPE_CHECKING:
     from pylatexenc.latexencode import UnicodeToLatexEncoder
 
-# Printed names of authors in their parts: family and given name, or an organisation.
-
-_HAN_NAME = re.compile(rf"[{HAN_RANGES}]{{2,4}}")
-_HAN_PARTS = re.compile(rf"[{HAN_RANGES}·]+")
-# What stands between Chinese names in a row.
-_HAN_COMMA = re.compile(r"[,，、;；]")
-# Names from other languages in Chinese letters: 卡尔·马克思.
-_DOTS = re.compile(r"[·・•‧]")
-_LONGEST_HAN_NAME = 4
-# Family names of two characters (复姓) that are in use.
-_DOUBLE_FAMILY_NAME_LIST = (
-    "欧阳 太史 端木 上官 司马 东方 独孤 南宫 万俟 闻人 夏侯 诸葛 尉迟 公羊 赫连 澹台 皇甫 宗政 "
-    "濮阳 公冶 太叔 申屠 公孙 慕容 仲孙 钟离 长孙 宇文 司徒 鲜于 司空 闾丘 令狐 百里 呼延 东郭 "
-    "拓跋 歐陽 諸葛 司馬 東方 南宮 獨孤 鍾離 長孫 鮮于 東郭 萬俟 聞人"
-)
-_DOUBLE_FAMILY_NAMES = frozenset(_DOUBLE_FAMILY_NAME_LIST.split())
-# How the names of Chinese offices and firms end; of three characters and more.
-_HAN_ORGANISATION = re.compile(
-    r"(?:局|部|院|会|會|署|厅|廳|委|处|處|组|組|所|社|室|中心|大学|大學|学会|學會|政府|公司|集团|集團|银行|銀行|法院|"
-    r"检察院|编辑部|课题组)$"
-)
-_ORGANISATION = re.compile(
-    r"\b(?:organi[sz]ation|university|universit[àäé]t?|institut[eo]?|committee|ministry|group|"
-    r"consortium|team|collaboration|association|department|society|agency|commission|council|"
-    r"bank|cent(?:er|re)|foundation|office|bureau|authority|academy|federation|union|network|"
-    r"laborator(?:y|ies)|company|corporation|inc|ltd|llc|gmbh|project|initiative|of|for|the|"
-    r"and|&)(?=\W|$)",
-    re.IGNORECASE,
-)
-# Vancouver style: the family name, then initials without full stops.
-_INITIALS = re.compile(r"[^\W\d_a-zà-öø-ÿ]{1,4}(?:-[^\W\d_a-zà-öø-ÿ])?")
-_SUFFIX = re.compile(r"(?:Jr|Sr)\.?|I{2,3}|IV")
-_DEGREE = re.compile(r"(?:Ph\.?D|M\.?D|M\.?Sc|B\.?Sc|Dr|Prof)\.?")
-
-
-@dataclass(frozen=True, slots=True)
-class PersonName:
-    """A name in its parts.
-
-    Args:
-        family: without its particle; empty for an organisation.
-        given: first names or initials.
-        particle: `von`, `de la`: before the family name, not sorted by.
-        suffix: `Jr.`, `III`.
-        literal: the name of an organisation, or one that has no parts; empty for a person.
-    """
-
-    family: str = ""
-    given: str = ""
-    particle: str = ""
-    suffix: str = ""
-    literal: str = ""
-
-    @property
-    def inverted(self) -> str:
-        """`von Family, Suffix, Given`, as reference managers read it; a Chinese name as it is
-        written, since only those that know Chinese put `Family, Given` together again.
-        """
-        if self.literal:
-            return self.literal
-        if self.is_chinese:
-            return self.written
-        family = f"{self.particle} {self.family}".strip()
-        return ", ".join(part for part in (family, self.suffix, self.given) if part)
-
-    @property
-    def is_chinese(self) -> bool:
-        """Whether both parts are in Chinese letters."""
-        return _HAN_PARTS.fullmatch(self.family + self.given) is not None
-
-    @property
-    def written(self) -> str:
-        """A Chinese name without blank: 王小明; one from another language 卡尔·马克思."""
-        if not self.given or _is_family_name(self.family):
-            return f"{self.family}{self.given}"
-        return f"{self.given}·{self.family}"
-
-
-def split_names(printed: str) -> tuple[PersonName, ...]:
-    """Return the names that one author of a title page or sidecar holds: one, or Chinese ones in a
-    row (王小明，李华).
-
-    王, 小明 is a family name and a given one: what stands before the comma is a family name.
-    """
-    parts = [part.strip() for part in _HAN_COMMA.split(printed) if part.strip()]
-    if len(parts) > 1 and all(map(_is_han_name, parts)) and not _is_parted(parts):
-        return tuple(split_name(part) for part in parts)
-    return (split_name(printed),)
-
-
-def _is_parted(parts: list[str]) -> bool:
-    return len(parts) == 2 and _is_family_name(parts[0])
-
-
-def _is_han_name(part: str) -> bool:
-    return _HAN_NAME.fullmatch(part.replace(" ", "")) is not None or _is_family_name(part)
-
-
-def _is_family_name(text: str) -> bool:
-    return len(text) == 1 or text in _DOUBLE_FAMILY_NAMES
-
-
-def split_name(printed: str) -> PersonName:
-    """Return the parts of a name as a title page or sidecar has it.
-
-    Read are `Given von Family`, `Family, Given`, `Family, Jr., Given`, `Family GM` (Vancouver),
-    Chinese names (family name first, of one or two characters), organisations in English and
-    Chinese. Of `Given Family` the last word is the family name: that some languages put it first,
-    or have two, a title page does not say; a sidecar's `Family, Given` does.
-    """
-    name = " ".join(printed.replace("{", "").replace("}", "").split()).strip(" ,;")
-    if HAN.search(name) or not name:
-        return _split_chinese(name)
-    words = name.split(" ")
-    while len(words) > 1 and _DEGREE.fullmatch(words[-1]):
-        words = words[:-1]
-    name = " ".join(words).rstrip(",")
-    if "," in name:
-        return _split_western(name)
-    if len(words) == 1 or _ORGANISATION.search(name):
-        return PersonName(literal=name)
-    if _is_vancouver(words):
-        initials = ". ".join(words[-1].replace("-", ""))
-        return PersonName(family=" ".join(words[:-1]), given=f"{initials}.")
-    has_suffix = len(words) > 2 and _SUFFIX.fullmatch(words[-1])
-    return _split_western(" ".join(words[:-1]), words[-1]) if has_suffix else _split_western(name)
-
-
-def _is_vancouver(words: list[str]) -> bool:
-    before = " ".join(words[:-1])
-    return (
-        _INITIALS.fullmatch(words[-1]) is not None
-        and any(map(str.islower, before))
-        and "." not in before
-    )
-
-
-def _split_chinese(name: str) -> PersonName:
-    # A dot or comma at an end parts nothing: what would stand on its other side is no name.
-    name = name.strip(" ,，·・•‧")
-    compact = name.replace(" ", "")
-    if "," in name or "，" in name:
-        family, given = re.split("[,，]", name, maxsplit=1)
-        return PersonName(family=family.strip(), given=given.strip())
-    if _DOTS.search(compact):
-        *given_names, family = _DOTS.split(compact)
-        return PersonName(family=family, given="·".join(given_names))
-    is_organisation = len(compact) > 2 and _HAN_ORGANISATION.search(compact)
-    if is_organisation or not _HAN_NAME.fullmatch(compact):
-        return PersonName(literal=name)
-    width = 2 if len(compact) > 2 and compact[:2] in _DOUBLE_FAMILY_NAMES else 1
-    return PersonName(family=compact[:width], given=compact[width:])
-
-
-def _split_western(name: str, suffix: str = "") -> PersonName:
-    from bibtexparser.middlewares.names import InvalidNameError, parse_single_name_into_parts
-
-    try:
-        parts = parse_single_name_into_parts(name)
-    except InvalidNameError:
-        return PersonName(literal=f"{name} {suffix}".strip())
-    family, given = " ".join(parts.last), " ".join(parts.first)
-    particle, jr = " ".join(parts.von), " ".join(parts.jr)
-    if not family:
-        return PersonName(literal=f"{name} {suffix}".strip())
-    return PersonName(family, given, particle, suffix or jr)
-
-
 # One cited document as a reference manager knows it.
 
-Kind = Literal["article", "preprint", "statute", "webpage", "document"]
+Kind = Literal["article", "conference", "preprint", "statute", "webpage", "document"]
 
 # DOIs that servers of preprints give: arXiv, bioRxiv and medRxiv, SSRN, Preprints.org.
 _PREPRINT_DOI = re.compile(r"10\.(?:48550/|1101/\d|2139/ssrn|20944/)")
@@ -211,9 +41,16 @@ _STATUTE_TITLE = re.compile(
     r"^中华人民共和国\S*(?:法|法典|条例|细则|办法|规定)(?:\s*[（(].*)?$|(?:法典|宪法|条例|实施细则|管理办法)"
     r"(?:\s*[（(].*)?$|\bAct(?:\s+of)?,?\s+\d{4}$|^(?:Regulation|Directive)\s+\((?:EU|EC|EEC)\)"
 )
-_PLACE = re.compile(r"\bpp?\. (?P<page>\d+)|\bcharacters (?P<character>\d+)")
+_PLACE = re.compile(
+    r"\(sheets? (?P<sheet>\d+)|\bpp?\. (?P<page>\d+)(?!.*\(sheet)|\bcharacters (?P<character>\d+)"
+)
 # What a source has under the name of its column.
 _PLAIN = ("title", "publisher", "url", "doi", "language")
+# Likewise; a pack knows none of them.
+_IMPRINT = ("journal", "volume", "issue", "page_range")
+_PROCEEDINGS = re.compile(
+    r"\b(?:proceedings|conference|symposium|workshop)\b|^Actes de |会议|大会", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,7 +61,8 @@ class Reference:
         key: what a draft cites it by: its citation key, else its uid.
         cite_as: what names it between `{#` and `}`: its uid, with its namespace where another one
             has a citable document of that uid.
-        kind: an article where it has a DOI; a statute where articles of it are used or its title
+        kind: an article where it has a DOI or a journal, of a conference where that is one's
+            proceedings; a statute where articles of it are used or its title
             is that of one; a web page where it has only an address; what the file does not say is
             not guessed.
         issued: year, month and day as far as known.
@@ -246,6 +84,10 @@ class Reference:
     url: str = ""
     doi: str = ""
     language: str = ""
+    journal: str = ""
+    volume: str = ""
+    issue: str = ""
+    page_range: str = ""
     where: tuple[str, ...] = ()
     missing: tuple[str, ...] = field(default=())
 
@@ -264,7 +106,8 @@ def make_reference(row: Mapping[str, Any], where: tuple[str, ...]) -> Reference:
     )
     names = [name for printed in row["authors"] or () for name in split_names(_one_line(printed))]
     authors = tuple(name for name in names if name.inverted)
-    kind = _kind(plain["doi"], plain["url"], plain["title"], where)
+    imprint = {name: _one_line(str(row.get(name) or "")) for name in _IMPRINT}
+    kind = _kind(plain["doi"], imprint["journal"], plain["url"], plain["title"], where)
     wanted = {"author": authors, "year": issued, "DOI or URL": plain["doi"] or plain["url"]}
     if kind == "statute":  # is cited by its title and year
         wanted = {"year": issued}
@@ -281,6 +124,7 @@ def make_reference(row: Mapping[str, Any], where: tuple[str, ...]) -> Reference:
         where=tuple(sorted(where, key=_place)),
         missing=tuple(name for name, value in wanted.items() if not value),
         **plain,
+        **imprint,
     )
 
 
@@ -307,10 +151,14 @@ def _place(locator: str) -> tuple[int, int]:
     match = _PLACE.search(locator)
     if match is None:
         return 1, 0
-    return 0, int(match["page"] or match["character"])
+    return 0, int(match["sheet"] or match["page"] or match["character"])
 
 
-def _kind(doi: str, url: str, title: str, where: Sequence[str]) -> Kind:
+def _kind(doi: str, journal: str, url: str, title: str, where: Sequence[str]) -> Kind:
+    if _PROCEEDINGS.search(journal):
+        return "conference"
+    if journal:
+        return "article"
     if doi:
         return "preprint" if _PREPRINT_DOI.match(doi.lower()) else "article"
     if _is_statute(title, where):
@@ -356,15 +204,9 @@ def with_distinct_keys(
 
 
 def _free(key: str, taken: set[str]) -> str:
-    found = next(one for end in _endings() if (one := f"{key}{end}").casefold() not in taken)
+    found = next(one for end in endings() if (one := f"{key}{end}").casefold() not in taken)
     taken.add(found.casefold())
     return found
-
-
-def _endings() -> Iterator[str]:
-    """Yield a to z, then z1, z2 and so on."""
-    yield from "abcdefghijklmnopqrstuvwxyz"
-    yield from (f"z{number}" for number in count(1))
 
 
 def _told(group: Sequence[Reference], keys: Sequence[str]) -> str:
@@ -381,16 +223,17 @@ def _told(group: Sequence[Reference], keys: Sequence[str]) -> str:
 # References as CSL-JSON, BibTeX, RIS and Markdown, written by libraries.
 
 _CSL_TYPES: dict[Kind, str] = {
-    "article": "article-journal", "preprint": "article", "statute": "legislation",
+    "article": "article-journal", "conference": "paper-conference", "preprint": "article",
+    "statute": "legislation",
     "webpage": "webpage", "document": "document",
 }  # fmt: skip
 _BIBTEX_TYPES: dict[Kind, str] = {
-    "article": "article", "preprint": "misc", "statute": "misc", "webpage": "misc",
-    "document": "misc",
+    "article": "article", "conference": "inproceedings", "preprint": "misc", "statute": "misc",
+    "webpage": "misc", "document": "misc",
 }  # fmt: skip
 _RIS_TYPES: dict[Kind, str] = {
-    "article": "JOUR", "preprint": "UNPB", "statute": "STAT", "webpage": "ELEC",
-    "document": "GEN",
+    "article": "JOUR", "conference": "CPAPER", "preprint": "UNPB", "statute": "STAT",
+    "webpage": "ELEC", "document": "GEN",
 }  # fmt: skip
 # Words whose capitals a style must not lower: COVID-19, SSTables, mRNA.
 _CAPITALS = re.compile(r"(?<![\\\w{])[A-Za-z]*(?:[a-z0-9][A-Z]|[A-Z]{2})[\w-]*(?![\w}])")
@@ -411,6 +254,10 @@ def _csl(reference: Reference) -> dict[str, Any]:
         "title": reference.title,
         "author": [_csl_name(name) for name in reference.authors],
         "issued": {"date-parts": [list(reference.issued)]} if reference.issued else None,
+        "container-title": reference.journal,
+        "volume": reference.volume,
+        "issue": reference.issue,
+        "page": reference.page_range,
         "publisher": reference.publisher,
         "DOI": reference.doi,
         "URL": reference.url,
@@ -454,6 +301,12 @@ def _bibtex(reference: Reference) -> Any:
         "title": _CAPITALS.sub(r"{\g<0>}", encode(reference.title)),
         "year": str(reference.issued[0]) if reference.issued else "",
         "month": month,
+        "booktitle" if reference.kind == "conference" else "journal": _CAPITALS.sub(
+            r"{\g<0>}", encode(reference.journal)
+        ),
+        "volume": encode(reference.volume),
+        "number": encode(reference.issue),
+        "pages": reference.page_range.replace("-", "--"),
         # BibTeX styles know no statutes; this is printed by all of them.
         "howpublished": _called(reference) if reference.kind == "statute" else "",
         "publisher": encode(reference.publisher),
@@ -522,6 +375,11 @@ def _ris(reference: Reference) -> dict[str, Any]:
         "authors": [name.inverted for name in reference.authors],
         "year": str(reference.issued[0]) if reference.issued else "",
         "date": _ris_date(reference.issued) if len(reference.issued) > 1 else "",
+        "secondary_title" if reference.kind == "conference" else "journal_name": reference.journal,
+        "volume": reference.volume,
+        "number": reference.issue,
+        "start_page": reference.page_range.partition("-")[0],
+        "end_page": reference.page_range.partition("-")[2],
         "publisher": reference.publisher,
         "doi": reference.doi,
         "urls": [reference.url] if reference.url else [],
@@ -565,6 +423,7 @@ def _markdown(references: Sequence[Reference], title: str, notes: Sequence[str])
         names = escape_inline("; ".join(name.inverted for name in one.authors))
         yield (
             f"{number}. {f'{names} ({year})' if names else f'({year})'}. *{_line(one.title)}*."
+            + (f" {_line(_in_journal(one))}." if one.journal else "")
             + (f" {_line(one.publisher)}." if one.publisher else "")
         )
         if one.doi or one.url:
@@ -582,6 +441,14 @@ def _markdown(references: Sequence[Reference], title: str, notes: Sequence[str])
             )
     yield ""
     yield f"Sources used (doc_uid list): {', '.join(code_span(one.doc_uid) for one in references)}"
+
+
+def _in_journal(one: Reference) -> str:
+    """Return journal, volume, issue and pages as they are printed: `Medicine 100(5), e23878`."""
+    issue = f"({one.issue})" if one.issue else ""
+    place = f" {one.volume}{issue}" if one.volume else ""
+    pages = one.page_range.replace("-", "–")
+    return f"{one.journal}{place}" + (f", {pages}" if pages else "")
 
 
 def _line(text: str) -> str:
@@ -731,7 +598,7 @@ def _json_of(path: Path) -> Path:
     if not data.is_file():
         found = f"{data.name} beside it is missing" if path.exists() else "there is no such file"
         raise UsageError(
-            f"{path}: {found}. Name a draft (.md, .txt, .docx), or a pack or an audit below "
+            f"{path}: {found}. Name a draft (.md, .txt, .tex, .docx), or a pack or an audit below "
             "outputs/."
         )
     return data

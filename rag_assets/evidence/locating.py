@@ -33,6 +33,8 @@ def locate(
     section_path: Sequence[str],
     *,
     has_boxes: bool = False,
+    labels: Sequence[str] = (),
+    first_label: int | None = 1,
 ) -> Locator | None:
     """Return where a span stands: its pages where they are known, else its characters.
 
@@ -40,13 +42,16 @@ def locate(
         page_start: first page, from 1, None without pages; `page_end` the last.
         char_start: code points in the document's clean text; `char_end` one past the last.
         has_boxes: whether the rectangles of its printed lines are known.
+        labels: the numbers that pages bear in print, empty where one is not known: of all pages of
+            the document, or of those from page `first_label`.
 
     Returns:
         None where neither is known: such a span cannot be cited.
     """
     last = page_end or page_start
     if page_start is not None and last is not None and 1 <= page_start <= last:
-        text = f"p. {page_start}" if page_start == last else f"pp. {page_start}–{last}"
+        numbers = dict(enumerate(labels, start=first_label or 1))
+        text = show_pages(page_start, last, numbers.get(page_start, ""), numbers.get(last, ""))
         return Locator(text, "page_box" if has_boxes else "page")
     if char_start is None or char_end is None or not 0 <= char_start < char_end:
         return None
@@ -86,3 +91,20 @@ def suggest_query(claim: str) -> str:
     """Return the content words of `claim` in their order, at most twelve, each once."""
     claim = _DEGREES.sub(" ", claim)
     return " ".join(list(dict.fromkeys(token for _, token in content_tokens(claim)))[:_QUERY_UNITS])
+
+
+def show_pages(first: int, last: int, first_label: str = "", last_label: str = "") -> str:
+    """Return pages as they are cited: `p. 457 (sheet 3)` where print and file number them
+    differently, else `p. 3`.
+
+    Args:
+        first: place of the first page in the file, from 1; `last` of the last.
+        first_label: number that it bears in print, empty where it is not known; `last_label` of
+            the last.
+    """
+    sheets = str(first) if first == last else f"{first}–{last}"
+    many = "" if first == last else "s"
+    if not first_label or not last_label or (first_label, last_label) == (str(first), str(last)):
+        return f"p{'p' * bool(many)}. {sheets}"
+    printed = first_label if first == last else f"{first_label}–{last_label}"
+    return f"p{'p' * bool(many)}. {printed} (sheet{many} {sheets})"

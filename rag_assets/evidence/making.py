@@ -305,7 +305,7 @@ def _item(
     )
     locator = locate(
         quote.page_start, quote.page_end, quote.char_start, quote.char_end, shown.section_path,
-        has_boxes=bool(quote.boxes),
+        has_boxes=bool(quote.boxes), labels=document["page_labels"] or (),
     )  # fmt: skip
     if locator is None:
         raise UsageError(

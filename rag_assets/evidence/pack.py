@@ -261,6 +261,16 @@ class EvidencePack:
         """The documents that the items are from, in order of first appearance."""
         return tuple(dict.fromkeys(item.doc_uid for item in self.items))
 
+    def short_citation(self, item: EvidenceItem) -> str:
+        """Return the citation key of an item's document, `cite_as` where it has none.
+
+        A key is unique in its namespace, which is named where several were asked.
+        """
+        if not item.citation_key:
+            return item.cite_as
+        is_alone = len(self.publications) == 1 and ":" not in item.cite_as
+        return item.citation_key if is_alone else f"{item.namespace}:{item.citation_key}"
+
 
 LAW_FIELDS = ("as_of", "all_versions")
 """The fields of a pack that only one with a day has; of its items `law`. No item needs `edited`."""

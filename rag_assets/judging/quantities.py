@@ -456,10 +456,12 @@ def _patterns() -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
     """Return what finds a symbol behind a number, a name, and a Chinese name before others."""
     symbols, names = (sorted(each, key=lambda name: (-len(name), name)) for each in _units())
     han = "|".join(re.escape(name) for name in names if not name.isascii())
-    # A unit by another: mg/kg, mmol l-1. The second part names the kind, and must be equal.
+    # A unit by another: mg/kg, mmol l-1, m s⁻¹. The second part names the kind, and must be equal.
+    inverse = r"(?:\^?\{?[-−]1\}?|⁻¹)"
     by_another = (
-        r"(?:(?P<per>\s?/\s?|\sper\s|每|\san?\s(?=(?:hour|day|week|month|year)\b)|[\s·⋅]?(?=[A-Za-z]{1,3}[-−]1))"
-        rf"(?P<other>[A-Za-zμΩ]{{1,12}}[23²³]?|{han})(?:[-−]1)?)?"
+        r"(?:(?P<per>\s?/\s?|\sper\s|每|\san?\s(?=(?:hour|day|week|month|year)\b)"
+        rf"|[\s·⋅]?(?=[A-Za-z]{{1,3}}{inverse}))"
+        rf"(?P<other>[A-Za-zμΩ]{{1,12}}[23²³]?|{han}){inverse}?)?"
     )
     listed = ("|".join(map(re.escape, each)) for each in (symbols, names))
     either = (rf"{_BEFORE_A_UNIT}(?P<unit>{one}){by_another}{_NO_PART}" for one in listed)

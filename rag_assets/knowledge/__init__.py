@@ -31,4 +31,4 @@ from rag_assets.knowledge.retriever import KnowledgeResult, KnowledgeRetriever, 
 from rag_assets.knowledge.source import KnowledgeSource
 from rag_assets.parsing import ParserRegistry
 
-PUBLIC_MODULES = ("previewing",)
+PUBLIC_MODULES = ("importing", "previewing")

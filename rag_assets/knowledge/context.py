@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from xml.sax.saxutils import escape, quoteattr
 
 from rag_assets.evidence.locating import locate
@@ -13,6 +13,9 @@ from rag_assets.knowledge.passages import KnowledgeChunk
 from rag_assets.model import UsageError
 from rag_assets.model.settings import InjectSettings
 from rag_assets.workspace import shipped_settings
+
+if TYPE_CHECKING:
+    from rag_assets.retrieval import Hit
 
 # What would look like the head of another passage.
 _ALIAS_LIKE = re.compile(r"(?m)^([ \t]*)(?=\[C\d+\])")
@@ -73,6 +76,7 @@ class _Extract:
     page_start: int | None
     page_end: int | None
     section_path: tuple[str, ...]
+    page_labels: tuple[str, ...] = ()
 
 
 class ContextBuilder:
@@ -173,19 +177,29 @@ def _extract(chunks: tuple[KnowledgeChunk, ...], mode: str) -> _Extract:
         whole = best.parent
         return _Extract(
             chunks, whole.text, whole.char_start, whole.char_end, whole.page_start,
-            whole.page_end, whole.section_path,
+            whole.page_end, whole.section_path, whole.page_labels,
         )  # fmt: skip
     if mode == "window" and best.window is not None:
         first, last = best.window.chunks[0], best.window.chunks[-1]
         return _Extract(
             chunks, best.window.text, first.char_start, last.char_end, first.page_start,
-            last.page_end, tuple(best.metadata["section_path"]),
+            last.page_end, tuple(best.metadata["section_path"]), _labels_over(first, last),
         )  # fmt: skip
     span, page_end = best.source_spans[0], best.hit.page_end if best.hit else None
     return _Extract(
         chunks, best.content, span.start_offset, span.end_offset, span.page, page_end or span.page,
-        tuple(best.metadata["section_path"]),
+        tuple(best.metadata["section_path"]), best.hit.page_labels if best.hit else (),
     )  # fmt: skip
+
+
+def _labels_over(first: "Hit", last: "Hit") -> tuple[str, ...]:
+    """Return what the pages from those of one hit to those of another bear in print."""
+    known = {
+        page: label
+        for hit in (first, last)
+        for page, label in enumerate(hit.page_labels, start=hit.page_start or 1)
+    }
+    return tuple(known.get(page, "") for page in range(min(known), max(known) + 1)) if known else ()
 
 
 def _fitting(
@@ -193,7 +207,10 @@ def _fitting(
 ) -> ContextPassage | None:
     """Return the passage where it fits, cut where it may be; None where it does not fit."""
     best = extract.chunks[0]
-    place = locate(extract.page_start, extract.page_end, extract.char_start, extract.char_end, ())
+    place = locate(
+        extract.page_start, extract.page_end, extract.char_start, extract.char_end, (),
+        labels=extract.page_labels, first_label=extract.page_start,
+    )  # fmt: skip
     passage = ContextPassage(
         # The longest alias that there can be: the real one is never counted as less.
         f"C{settings.max_chunks}",

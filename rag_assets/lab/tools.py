@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field
 
 from rag_assets.answering.agents import ContextTool, Toolset
+from rag_assets.evidence.locating import show_pages
 from rag_assets.lab.experience import CITATION, find_item
 from rag_assets.lab.feedback import Feedback, list_feedback
 from rag_assets.lab.laboratory import Laboratory, read_lab_settings, settings_in_force
@@ -153,6 +154,8 @@ def _of_hit(hit: Hit, name: str) -> Source:
     if hit.page_start is not None:
         last = hit.page_end or hit.page_start
         pages = f"p. {hit.page_start}" if last == hit.page_start else f"pp. {hit.page_start}-{last}"
+        if hit.page_labels:
+            pages = show_pages(hit.page_start, last, hit.page_labels[0], hit.page_labels[-1])
     path = [part for part in hit.section_path if part != hit.doc_title]
     where = ", ".join(part for part in (" > ".join(path), pages) if part)
     return Source(

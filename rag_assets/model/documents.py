@@ -178,6 +178,11 @@ class ParsedDocument:
         authors: as printed, in order.
         year: of publication, None where the document does not say.
         doi: without `https://doi.org/`, lower case; None where it is not printed or stated.
+        journal: that it is from, or the proceedings, as printed; None where it does not say.
+            `volume` and `issue` likewise.
+        page_range: its first and last page there (`299-305`), or the number of the article.
+        page_labels: the number that each page bears in print (`457`, `xii`), empty where it is not
+            known; none at all where they are those of the sheets.
         abstract: (start, end) of its text, without its heading; None without.
         metadata: plain strings found in the document (author, subject, …).
         removed_templates: lines dropped because they repeat on most pages.
@@ -195,6 +200,11 @@ class ParsedDocument:
     authors: tuple[str, ...] = ()
     year: int | None = None
     doi: str | None = None
+    journal: str | None = None
+    volume: str | None = None
+    issue: str | None = None
+    page_range: str | None = None
+    page_labels: tuple[str, ...] = ()
     abstract: tuple[int, int] | None = None
     language: str | None = None
     metadata: dict[str, str] = field(default_factory=dict)
@@ -249,6 +259,11 @@ class ParseReport:
     authors: tuple[str, ...] = ()
     year: int | None = None
     doi: str | None = None
+    journal: str | None = None
+    volume: str | None = None
+    issue: str | None = None
+    page_range: str | None = None
+    page_labels: tuple[str, ...] = ()
     abstract: str | None = None
     pages: int = 0
     characters: int = 0

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
         parse_fingerprint,
         request_fingerprint,
     )
+    from rag_assets.parsing.package import OfficePackage, parse_xml
     from rag_assets.parsing.pdf.opening import load_pymupdf
     from rag_assets.parsing.pdf.printed import (
         printed_span,
@@ -68,6 +69,7 @@ __getattr__ = lazy_names(
         "PARSE_REASONS": "registry",
         "ParseHints": "registry",
         "ParseJob": "stored",
+        "OfficePackage": "package",
         "Parser": "registry",
         "ParserRegistry": "registry",
         "STAGE_VERSION": "document",
@@ -88,6 +90,7 @@ __getattr__ = lazy_names(
         "WorkerTimeoutError": "worker_process",
         "parse_files": "pool",
         "parse_fingerprint": "document",
+        "parse_xml": "package",
         "parsed_digest": "stored",
         "parser_for": "registry",
         "password_of": "stage",

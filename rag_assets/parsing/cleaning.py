@@ -210,6 +210,7 @@ def without_controls(document: ParsedDocument) -> ParsedDocument:
         title=_text(document.title),
         authors=_texts(document.authors),
         doi=_text(document.doi),
+        journal=_text(document.journal),
         metadata={drop_controls(k): drop_controls(v) for k, v in document.metadata.items()},
         removed_templates=_texts(document.removed_templates),
         warnings=_texts(tuple(dict.fromkeys([*warnings, *unseen.warnings()]))),

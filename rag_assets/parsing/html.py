@@ -29,7 +29,7 @@ from rag_assets.parsing.seen import apart, settle_raised
 from rag_assets.parsing.sniffing import foreign_name_warning
 from rag_assets.parsing.text import decode_text, decoder_version
 
-PARSER_VERSION = "3"
+PARSER_VERSION = "4"
 
 _TOO_DEEP = (
     "The page's elements are nested too deep to be read as a tree: its text was kept whole, "
@@ -127,6 +127,10 @@ class HtmlParser:
             authors=facts.authors,
             year=facts.year,
             doi=facts.doi,
+            journal=facts.imprint.get("journal"),
+            volume=facts.imprint.get("volume"),
+            issue=facts.imprint.get("issue"),
+            page_range=facts.imprint.get("page_range"),
             language=guess_language(text) or facts.language,
             metadata={
                 **facts.metadata,
@@ -753,6 +757,10 @@ _PLAIN = {
     "url": ("canonical", "og:url"),
     "license": ("license", "dc.rights", "dcterms.license"),
 }
+# Fields of a document and the Highwire Press tags that state them.
+_IMPRINT = {
+    "journal": "citation_journal_title", "volume": "citation_volume", "issue": "citation_issue",
+}  # fmt: skip
 _WORKS = re.compile(
     r"article|posting|report|creativework|book|chapter|webpage|legislation|thesis|review|dataset",
     re.IGNORECASE,
@@ -770,6 +778,7 @@ class _Facts:
     year: int | None = None
     doi: str | None = None
     language: str | None = None
+    imprint: dict[str, str] = field(default_factory=dict)
     metadata: dict[str, str] = field(default_factory=dict)
 
 
@@ -797,6 +806,11 @@ def _read_facts(tree: Any, pieces: Sequence[Piece]) -> _Facts:
         if "author" in ((element.get("rel") or ""), (element.get("itemprop") or ""))
     ]
     names = (_BY.sub("", " ".join(name.split())).strip() for name in named[:_MAX_AUTHORS])
+    imprint = {name: next(iter(stated.get(key, ())), "") for name, key in _IMPRINT.items()}
+    pages = [
+        found[0] for name in ("first", "last") if (found := stated.get(f"citation_{name}page"))
+    ]
+    imprint["page_range"] = "-".join(dict.fromkeys(pages))
     declared = tree.get("lang") or next(iter(first(("og:locale", "content-language"))), "")
     language = re.match(r"[a-z]{2,3}(?![a-z])", declared.strip().lower())
     return _Facts(
@@ -812,6 +826,7 @@ def _read_facts(tree: Any, pieces: Sequence[Piece]) -> _Facts:
         year=int(year[1]) if year else None,
         doi=doi[0] if doi else None,
         language=language[0] if language else None,
+        imprint={name: value for name, value in imprint.items() if value},
         metadata={name: value for name, value in metadata.items() if value},
     )
 

@@ -26,7 +26,7 @@ from rag_assets.model.markdown import code_span, fence
 from rag_assets.parsing.document import parse_fingerprint, request_fingerprint
 from rag_assets.parsing.pool import ParseJob, parse_files
 from rag_assets.parsing.registry import PARSE_REASONS
-from rag_assets.parsing.stored import has_blobs, read_beginning
+from rag_assets.parsing.stored import LATER_FIELDS, has_blobs, read_beginning
 from rag_assets.storage import (
     Computed,
     Entry,
@@ -35,6 +35,7 @@ from rag_assets.storage import (
     OpenRecord,
     Refreshed,
     explained_errors,
+    has_layout,
     hold_lock,
     put,
     read_entries,
@@ -59,7 +60,7 @@ if TYPE_CHECKING:
 
 # The stage `parse_reports`: every living content has a report, and a parse where that worked.
 
-_LISTS = ("authors", "removed_templates", "warnings", "blobs")
+_LISTS = ("authors", "page_labels", "removed_templates", "warnings", "blobs")
 # What a person wants to know of a parse, in the tables of the UI and as plots over partitions.
 _SHOWN = (
     "pages", "characters", "headings", "tables", "figures", "references", "textless_pages",
@@ -88,6 +89,10 @@ def reports_schema() -> "pa.Schema":
         "title",
         "language",
         "doi",
+        "journal",
+        "volume",
+        "issue",
+        "page_range",
         "abstract",
     )
     counts = (
@@ -403,10 +408,20 @@ def preview_parse(
 def read_reports(
     namespace: Namespace, partition: str, contents: Iterable[str]
 ) -> list[dict[str, Any]]:
-    """Return the reports of some contents of a partition as dictionaries."""
+    """Return the reports of some contents of a partition as dictionaries.
+
+    What a record of an older version does not hold is missing until the next run rewrites it.
+    """
     path, wanted = namespace.record(PARSES, partition), set(contents)
-    rows = read_once([path], "reports", lambda: read_rows(path, reports_schema(), None).to_pylist())
-    return [row for row in rows if row["content_hash"] in wanted]
+
+    def read() -> list[dict[str, Any]]:
+        schema = reports_schema()
+        is_old = not has_layout(path, schema)
+        names = [name for name in schema.names if not is_old or name not in LATER_FIELDS]
+        rows: list[dict[str, Any]] = read_rows(path, schema, None, names).to_pylist()
+        return rows
+
+    return [row for row in read_once([path], "reports", read) if row["content_hash"] in wanted]
 
 
 # `meta/parse_quality_report.md`: how well the library was read, for a person (spec 000 §4.2).

@@ -113,8 +113,8 @@ def failed_report(
 
 def restore_report(fields: dict[str, Any]) -> ParseReport:
     """Return the report that `dataclasses.asdict` and JSON have made of one."""
-    names = ("authors", "removed_templates", "warnings", "blobs")
-    lists = {name: tuple(fields[name]) for name in names}
+    names = ("authors", "page_labels", "removed_templates", "warnings", "blobs")
+    lists = {name: tuple(fields.get(name, ())) for name in names}
     return ParseReport(**{**fields, **lists})
 
 
@@ -130,7 +130,9 @@ _DAMAGED = (
 )
 _REPORT_KEY = b"rag_assets.parse_report"
 _REPORT_DIGEST_KEY = b"rag_assets.parse_report_sha256"
-_TUPLES = frozenset({"authors", "abstract", "removed_templates", "warnings"})
+# Fields of a document and its report that versions before did not store.
+LATER_FIELDS = frozenset({"journal", "volume", "issue", "page_range", "page_labels"})
+_TUPLES = frozenset({"authors", "page_labels", "abstract", "removed_templates", "warnings"})
 # Of a row, in code points and items.
 _TEXT_OF_ROW, _ITEMS_OF_ROW = 1_000_000, 50_000
 # From so many blocks on they are read into columns. A document with pages has their boxes too,
@@ -157,9 +159,18 @@ NESTED_FIELDS = {
 
 
 def parsed_digest(document: ParsedDocument) -> str:
-    """Return the SHA-256 over the content of a document: all its fields, attachments by hash."""
+    """Return the SHA-256 over the content of a document: all its fields, attachments by hash.
+
+    Fields that came later count where they hold something: parses from before stay valid.
+    """
     # Slice by slice: the JSON of a long document at once would be larger than the document.
-    return hash_fields(*((name, hash_long(value)) for name, value in plain_fields(document)))
+    return hash_fields(
+        *(
+            (name, hash_long(value))
+            for name, value in plain_fields(document)
+            if value or name not in LATER_FIELDS
+        )
+    )
 
 
 def write_parsed(path: Path, document: ParsedDocument, report: ParseReport) -> None:
@@ -409,7 +420,7 @@ def _schema() -> "pa.Schema":
         "year": number,
         "abstract": numbers,
         "metadata": pa.list_(pair),
-        **dict.fromkeys(("authors", "removed_templates", "warnings"), strings),
+        **dict.fromkeys(("authors", "page_labels", "removed_templates", "warnings"), strings),
     }
     names = (field.name for field in dataclasses.fields(ParsedDocument))
     return pa.schema([(name, kinds.get(name, string)) for name in names])

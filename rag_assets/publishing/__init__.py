@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         published_models,
         vectors_to_come,
     )
+    from rag_assets.publishing.names import PersonName, endings, split_name, split_names
     from rag_assets.publishing.records import collect, count_lacking
     from rag_assets.publishing.rows import citation_ids
     from rag_assets.publishing.search import (
@@ -61,6 +62,7 @@ __getattr__ = lazy_names(
         "KANA_HANGUL": "content_words",
         "Language": "content_words",
         "PUBLISHING_VERSION": "build",
+        "PersonName": "names",
         "PublishOutcome": "build",
         "PublishedModel": "manifest",
         "PublishedVectors": "search",
@@ -74,6 +76,7 @@ __getattr__ = lazy_names(
         "count_lacking": "records",
         "describe_namespace": "status",
         "describe_settled": "status",
+        "endings": "names",
         "export_chunks": "export",
         "export_parsed": "export",
         "index_differences": "status",
@@ -89,6 +92,8 @@ __getattr__ = lazy_names(
         "readable_folder": "export",
         "refresh_readable": "export",
         "removed_documents": "changes",
+        "split_name": "names",
+        "split_names": "names",
         "troubled_documents": "status",
         "uncitable_evidence": "status",
         "vectors_to_come": "manifest",

@@ -24,7 +24,7 @@ from rag_assets.model import (
 )
 from rag_assets.model.settings import Keeping, deciding_fields
 from rag_assets.parsing import has_stale_parses, read_parsed
-from rag_assets.publishing.facts import DocumentFacts
+from rag_assets.publishing.facts import DocumentFacts, missing_keys
 from rag_assets.publishing.graph import has_stale_entities
 from rag_assets.publishing.manifest import describe_embedders
 from rag_assets.publishing.records import RecordState, collect
@@ -33,6 +33,7 @@ from rag_assets.storage import (
     build_folder,
     hold_lock,
     is_complete,
+    mend_journal,
     mend_pointer,
     point_at,
     read_entries,
@@ -43,11 +44,15 @@ from rag_assets.storage import (
     write_manifest,
 )
 from rag_assets.workspace import (
+    CitationKey,
     Inventory,
     Namespace,
+    append_events,
     code_digest,
     configuration_digest,
+    lock_inventory,
     overrides_digest,
+    read_journal,
     require_inventory,
     settings_digest,
 )
@@ -60,7 +65,7 @@ if TYPE_CHECKING:
 _TRIES = 5
 # Counts as code: raise it when the same inputs give another publication, or a change of the search
 # table lets searches find other passages.
-PUBLISHING_VERSION = 11
+PUBLISHING_VERSION = 12
 # Share of words in common (Jaccard) below which an edit looks like another document. A choice:
 # two versions of one paper share well over half of their words, two papers of a field about 0.1.
 _LITTLE = 0.3
@@ -131,6 +136,7 @@ def publish(
         if mended:
             notify(mended)
         before = read_pointer(folder)
+        _give_keys(namespace, models, notify)
         state = _publish_settled(namespace, models, on_progress)
         built_from = {"inventory": state.inventory.digest, "overrides": state.overrides}
         if not has_stale_edits(namespace, state.inventory):
@@ -160,6 +166,16 @@ def publish(
         time.monotonic() - started,
         tuple(warnings),
     )
+
+
+def _give_keys(namespace: Namespace, models: Sequence[EmbeddingModel], notify: Notify) -> None:
+    """Write the citation keys of new documents into the journal."""
+    facts = collect(namespace, require_inventory(namespace), [m.fingerprint for m in models]).facts
+    new = missing_keys(facts, read_journal(namespace.journal))
+    if new:
+        with hold_lock(lock_inventory(namespace), f"the journal of {namespace.name}", notify):
+            mend_journal(namespace.journal)
+            append_events(namespace.journal, [CitationKey(*pair) for pair in new.items()])
 
 
 def _is_settled(
@@ -241,6 +257,7 @@ def _read_state(
             f.status,
             f.reason_code,
             f.citable,
+            f.citation_key,
             sorted(f.fields.items()),
         )
         for f in records.facts

@@ -68,8 +68,9 @@ def removed_documents(namespace: Namespace) -> dict[str, RemovedDocument]:
     inventory = read_inventory(namespace)
     if inventory is None:
         return {}
-    bindings = read_journal(namespace.journal).bindings
-    uids = reconcile(bindings, inventory.claims).uids
+    journal = read_journal(namespace.journal)
+    bindings = journal.bindings
+    uids = reconcile(bindings, inventory.claims, journal.keys).uids
     living = set(uids.values())
     holders = {each.source_uri: uids.get(each.content_hash) for each in inventory.sources}
     last = {binding.doc_uid: binding for binding in bindings if binding.doc_uid not in living}
@@ -105,7 +106,8 @@ def unpublished_changes(namespace: Namespace, sources: Sequence[SourceFile]) -> 
         DamagedFileError: the publication's catalogue cannot be read.
     """
     now = Inventory(tuple(sources))
-    identities = reconcile(read_journal(namespace.journal).bindings, now.claims)
+    journal = read_journal(namespace.journal)
+    identities = reconcile(journal.bindings, now.claims, journal.keys)
     return compare_contents(_published(namespace), now.held_as(identities))
 
 

@@ -12,6 +12,7 @@ from typing import Any, cast  # Any: sidecars' fields, rows of Parquet
 
 from rag_assets.law.versions import LAW_COLUMNS, LAWS_KEY, common_value, describe_laws
 from rag_assets.model import Standing, hash_fields, standing_of_title, with_standing
+from rag_assets.publishing.names import distinct_keys, short_key
 from rag_assets.workspace import (
     ARCHIVED,
     REPEALED,
@@ -27,14 +28,15 @@ from rag_assets.workspace import (
 
 # Fields of a sidecar, or of `rag meta set`, that have a column of their own.
 DESCRIPTIVE = (
-    "citation_key",
     "publisher",
     "url",
-    "doi",
     "published_date",
     "captured_at",
     "accessed_at",
 )
+
+# Likewise; where none says them, the document's own hold.
+PRINTED = ("doi", "journal", "volume", "issue", "page_range")
 
 _TAKEN_OUT = "taken out of the library; `rag meta set {uid} archived=` takes it in again."
 
@@ -48,6 +50,7 @@ class DocumentFacts:
             `withheld` or `pending` (not parsed or cut yet).
         fields: sidecar and overrides, merged; the override wins.
         laws: what the text of each law that it holds says of itself, in mode `law`.
+        given_key: its citation key in the journal, None before its first publication.
     """
 
     content_hash: str
@@ -63,6 +66,13 @@ class DocumentFacts:
     created_at: datetime | None
     updated_at: datetime | None
     laws: tuple[Mapping[str, Any], ...] = ()
+    given_key: str | None = None
+
+    @property
+    def citation_key(self) -> str | None:
+        """The sidecar's key, else the one that the journal keeps."""
+        stated = self.fields.get("citation_key")
+        return str(stated) if stated else self.given_key
 
     @cached_property
     def title(self) -> str:
@@ -115,6 +125,7 @@ def gather_facts(
     bound: dict[str | None, list[Binding]] = defaultdict(list)
     for binding in journal.bindings:
         bound[binding.doc_uid].append(binding)
+    keys = journal.keys
     facts = []
     for content, living in inventory.contents.items():
         uid = identities.uids.get(content)
@@ -143,9 +154,38 @@ def gather_facts(
                 min(times, default=None),
                 max(times, default=None),
                 tuple(laws.get(content, ())),
+                keys.get(uid or ""),
             )
         )
     return facts
+
+
+def missing_keys(facts: Sequence[DocumentFacts], journal: Journal) -> dict[str, str]:
+    """Return a new citation key for each published document that has none, by uid.
+
+    A sidecar's key comes first: where it is the one that the journal keeps for another document,
+    that document gets another.
+    """
+    order = {each.doc_uid: place for place, each in reversed([*enumerate(journal.bindings)])}
+    stated = {f.doc_uid: str(key) for f in facts if (key := f.fields.get("citation_key"))}
+    theirs = {key.casefold() for key in stated.values()} | {uid.casefold() for uid in order}
+    kept = {
+        uid: key
+        for uid, key in journal.keys.items()
+        if uid not in stated and (key.casefold() == uid.casefold() or key.casefold() not in theirs)
+    }
+    lacking = {
+        f.doc_uid: f
+        for f in facts
+        if f.doc_uid and f.status == "published" and f.doc_uid not in {*stated, *kept}
+    }
+    wanted = [
+        (uid, short_key(document_authors(f), document_year(f), printed_title(f), uid))
+        for uid, f in sorted(lacking.items(), key=lambda one: order[one[0]])
+    ]
+    # A key that a document had once means no other one: a draft may still cite it.
+    given = [one.key for one in journal.citation_keys]
+    return distinct_keys(wanted, [*given, *stated.values()], order)
 
 
 def is_citable(living: LivingContent, fields: Mapping[str, Any]) -> bool:
@@ -287,8 +327,9 @@ def document_row(
         "source_type": first.source_type,
         "source_subtype": first.source_subtype or None,
         "citable": facts.citable,
+        "citation_key": facts.citation_key,
         "year": document_year(facts),
-        "authors": list(fields.get("authors") or report["authors"] or []),
+        "authors": document_authors(facts),
         "abstract": report["abstract"],
         "tags": list(fields.get("tags", [])),
         "metadata": json.dumps(
@@ -303,6 +344,7 @@ def document_row(
             sort_keys=True,
         ),
         "pages": report["pages"],
+        "page_labels": list(report.get("page_labels") or []),
         "chunks": chunks,
         "same_text_as": same_text_as,
         "created_at": facts.created_at,
@@ -310,7 +352,8 @@ def document_row(
     }
     stated = {name: fields.get(name) for name in DESCRIPTIVE}
     row |= {name: common_value(wordings, name) for name in LAW_COLUMNS}
-    return row | stated | {"doi": stated["doi"] or report["doi"]}
+    printed = {name: fields.get(name) or report.get(name) for name in PRINTED}
+    return row | stated | printed
 
 
 def _kept_metadata(facts: DocumentFacts) -> dict[str, Any]:
@@ -321,6 +364,17 @@ def _kept_metadata(facts: DocumentFacts) -> dict[str, Any]:
     kept: Mapping[str, Any] = facts.fields.get("metadata") or {}
     ours = {"mime_type", "parser", "parser_version", LAWS_KEY}
     return {f"user_{key}" if key in ours else key: value for key, value in kept.items()}
+
+
+def document_authors(facts: DocumentFacts) -> list[str]:
+    """Return the sidecar's authors, else those that the document prints."""
+    return list(facts.fields.get("authors") or (facts.report or {}).get("authors") or [])
+
+
+def printed_title(facts: DocumentFacts) -> str | None:
+    """Return the sidecar's title, else the one that the document prints; None without either."""
+    title = facts.fields.get("title") or (facts.report or {}).get("title")
+    return str(title) if title else None
 
 
 def document_year(facts: DocumentFacts) -> int | None:

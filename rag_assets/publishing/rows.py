@@ -286,7 +286,7 @@ def _chunks(
         "language": spread([f.language for f in facts]),
         "year": spread([document_year(f) for f in facts], pa.int64()),
         "doc_title": spread([f.title for f in facts]),
-        "citation_key": spread([f.fields.get("citation_key") for f in facts]),
+        "citation_key": spread([f.citation_key for f in facts]),
         "metadata": pa.array(_metadata(chunks), strings),
         "created_at": spread([f.created_at for f in facts], pa.timestamp("us")),
         "updated_at": spread([f.updated_at for f in facts], pa.timestamp("us")),

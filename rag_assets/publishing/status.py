@@ -9,7 +9,12 @@ from rag_assets.chunking.editing import History, count_passages, edits_digest, r
 from rag_assets.model import PublicationError, StorageError, WorkspaceError, count_of
 from rag_assets.parsing import has_stale_parses, read_reports
 from rag_assets.publishing.changes import removed_documents, unpublished_changes
-from rag_assets.publishing.facts import DocumentFacts, gather_facts, is_citable
+from rag_assets.publishing.facts import (
+    DocumentFacts,
+    document_year,
+    gather_facts,
+    is_citable,
+)
 from rag_assets.publishing.records import RecordState, collect
 from rag_assets.storage import Pointer, current_folder, is_complete, read_manifest, read_pointer
 from rag_assets.workspace import (
@@ -53,6 +58,8 @@ class DocumentLine:
             for a uid that no file holds any more.
         notes: on what it is and whether it may be cited.
         warnings: what its parser was in doubt about, each a sentence a person can act on.
+        citation_key: what people cite it by; None before its first publication.
+        year: of publication, None where nothing says it.
     """
 
     namespace: str
@@ -65,6 +72,8 @@ class DocumentLine:
     message: str | None = None
     notes: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
+    citation_key: str | None = None
+    year: int | None = None
 
 
 def list_documents(namespace: Namespace, models: Sequence[str]) -> list[DocumentLine]:
@@ -84,7 +93,7 @@ def list_documents(namespace: Namespace, models: Sequence[str]) -> list[Document
             namespace.name, f.doc_uid, f.status, f.citable,
             tuple(s.source_uri for s in f.living.sources), f.title, f.reason_code, f.message,
             tuple(_notes(f, identities.notes.get(f.content_hash), histories.get(f.doc_uid or ""))),
-            tuple(f.report["warnings"]) if f.report else (),
+            tuple(f.report["warnings"]) if f.report else (), f.citation_key, document_year(f),
         )
         for f in facts
     ]  # fmt: skip

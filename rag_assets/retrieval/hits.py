@@ -79,6 +79,8 @@ class Hit:
         law_title: of a statute's passage the title of its law within the file; None otherwise.
         articles: of a law, that the passage holds or is a part of.
         law: of a statute's passage, where it was asked for a day.
+        page_labels: the numbers that its pages bear in print, from `page_start`; empty where they
+            are not known or those of the file.
         ranks: position by searcher (`lexical`, `semantic`), from 1.
         scores: by searcher: BM25 from 0 without an upper bound; cosine in [-1, 1].
         score: fused by reciprocal ranks; compares hits of one search only.
@@ -119,6 +121,7 @@ class Hit:
     articles: tuple[Article, ...] = ()
     law: LawMark | None = None
     edited: str | None = None
+    page_labels: tuple[str, ...] = ()
     ranks: Mapping[str, int] = field(default_factory=dict)
     scores: Mapping[str, float] = field(default_factory=dict)
     score: float = 0.0
@@ -160,17 +163,26 @@ class Hit:
         }
 
     @classmethod
-    def from_row(cls, row: Mapping[str, Any]) -> "Hit":
+    def from_row(cls, row: Mapping[str, Any], labels: Sequence[str] = ()) -> "Hit":
         """Return a hit without ranks from a row of the search table.
 
         A table of before there were `LAW_COLUMNS` or edits has none of these.
+
+        Args:
+            labels: the numbers that the pages of its document bear in print.
         """
         return cls(
             **{name: row[name] for name in _PLAIN_FIELDS if name in row},
             section_path=tuple(row["section_path"] or ()),
             law_title=row.get("law_title"),
             articles=articles_of(row),
+            page_labels=_labels_of(row, labels),
         )
+
+
+def _labels_of(row: Mapping[str, Any], labels: Sequence[str]) -> tuple[str, ...]:
+    first = row["page_start"]
+    return () if first is None else tuple(labels[first - 1 : row["page_end"] or first])
 
 
 def articles_of(row: Mapping[str, Any]) -> tuple[Article, ...]:
@@ -179,7 +191,7 @@ def articles_of(row: Mapping[str, Any]) -> tuple[Article, ...]:
 
 
 LAW_COLUMNS = ("law_title", "articles")
-_MADE_LATER = frozenset({"law", "ranks", "scores", "score", "copies", "explanation"})
+_MADE_LATER = frozenset({"law", "page_labels", "ranks", "scores", "score", "copies", "explanation"})
 # What stands in a row of the search table under the same name and type.
 _PLAIN_FIELDS = tuple(
     item.name
@@ -205,11 +217,13 @@ class ParentPassage:
     section_path: tuple[str, ...]
     text: str
     hash: str
+    page_labels: tuple[str, ...] = ()
 
     @classmethod
-    def from_row(cls, row: Mapping[str, Any]) -> "ParentPassage":
-        """Return a parent from a row of the catalogue."""
-        return cls(**{**row, "section_path": tuple(row["section_path"] or ())})
+    def from_row(cls, row: Mapping[str, Any], labels: Sequence[str] = ()) -> "ParentPassage":
+        """Return a parent from a row of the catalogue; `labels` as of `Hit.from_row`."""
+        path = tuple(row["section_path"] or ())
+        return cls(**{**row, "section_path": path, "page_labels": _labels_of(row, labels)})
 
 
 @dataclass(frozen=True, slots=True)

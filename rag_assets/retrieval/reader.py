@@ -301,7 +301,7 @@ class Reader:
         """
         wanted = list(dict.fromkeys(chunk_ids))
         rows = self._table.fetch_rows(wanted, self._hit_columns).to_pylist() if wanted else []
-        return {row["chunk_id"]: Hit.from_row(row) for row in rows}
+        return {row["chunk_id"]: self._hit(row) for row in rows}
 
     def passage_languages(self, chunk_ids: Sequence[str]) -> "dict[str, Language]":
         """Return the language of each chunk by id; ids that are not held are left out."""
@@ -362,18 +362,18 @@ class Reader:
         rows = self._table.fetch(f"{chosen} AND {filters.condition()}", self._hit_columns)
         found: dict[str, list[Hit]] = {}
         for row in sorted(rows.to_pylist(), key=itemgetter("doc_uid", "chunk_index")):
-            found.setdefault(row["parent_id"], []).append(Hit.from_row(row))
+            found.setdefault(row["parent_id"], []).append(self._hit(row))
         return {key: tuple(own) for key, own in found.items()}
 
     def fetch_parents(self, parent_ids: Iterable[str]) -> dict[str, ParentPassage]:
         """Return parents by id; ids that the publication does not hold are left out."""
         rows = self._catalogue.read("parents", "parent_id", sorted(set(parent_ids))).to_pylist()
-        return {row["parent_id"]: ParentPassage.from_row(row) for row in rows}
+        return {row["parent_id"]: self._parent(row) for row in rows}
 
     def parents_of(self, doc_uid: str) -> list[ParentPassage]:
         """Return all parents of a document in order; none for an unknown uid."""
         rows = self._catalogue.read("parents", "doc_uid", [doc_uid]).to_pylist()
-        return [ParentPassage.from_row(row) for row in rows]
+        return [self._parent(row) for row in rows]
 
     def fetch_documents(self, doc_uids: Iterable[str]) -> "pa.Table":
         """Return the catalogue's rows of these documents, by uid; unknown ones are left out."""
@@ -413,6 +413,22 @@ class Reader:
     @cached_property
     def _documents(self) -> "pa.Table":
         return self._catalogue.read("documents")
+
+    @cached_property
+    def _page_labels(self) -> Mapping[str, Sequence[str]]:
+        """The numbers that pages bear in print, of each document where they are not the file's."""
+        rows = self._documents.select(["doc_uid", "page_labels"]).to_pylist()
+        return {row["doc_uid"]: row["page_labels"] for row in rows if row["page_labels"]}
+
+    def _hit(self, row: Mapping[str, Any]) -> Hit:
+        return Hit.from_row(row, self._labels_of(row))
+
+    def _parent(self, row: Mapping[str, Any]) -> ParentPassage:
+        return ParentPassage.from_row(row, self._labels_of(row))
+
+    def _labels_of(self, row: Mapping[str, Any]) -> Sequence[str]:
+        has_pages = row["page_start"] is not None
+        return self._page_labels.get(row["doc_uid"], ()) if has_pages else ()
 
     def _column(self, model_fingerprint: str) -> str:
         column = self._columns.get(model_fingerprint)

@@ -190,7 +190,7 @@ class Retriever:
             if top_k < 1:
                 raise UsageError(f"'top_k' must be at least 1, got {top_k}.")
             settings = settings.model_copy(update={"top_k": top_k})
-        chosen = filters or SearchFilters()
+        chosen = self._by_uid(filters or SearchFilters())
         if document_ids is not None:
             uids = self.document_uids(document_ids)
             if chosen.doc_uids is not None:
@@ -270,15 +270,19 @@ class Retriever:
         return [str(found[uid]) for found in removed for uid in sorted(lost) if uid in found]
 
     def document_uids(self, wanted: Sequence[str]) -> tuple[str, ...]:
-        """Return the uids of documents that are named by `doc_uid` or `doc_id`, in order of name.
+        """Return the uids of documents that are named by `doc_uid`, `doc_id` or `citation_key`, in
+        order of name.
 
         Raises:
             UsageError: no publication that is asked holds one of them.
         """
         found: dict[str, set[str]] = {identity: set() for identity in wanted}
         for reader in self.readers:
-            for row in reader.documents().select(["doc_uid", "doc_id"]).to_pylist():
-                for identity in (row["doc_uid"], row["doc_id"]):
+            rows = reader.documents().select(["doc_uid", "doc_id", "citation_key"]).to_pylist()
+            uids = {row["doc_uid"] for row in rows}
+            for row in rows:
+                key = row["citation_key"] if row["citation_key"] not in uids else None
+                for identity in (row["doc_uid"], row["doc_id"], key):
                     if identity in found:
                         found[identity].add(row["doc_uid"])
         unknown = [identity for identity, uids in found.items() if not uids]
@@ -289,6 +293,24 @@ class Retriever:
                 + (" ".join(self._removed(unknown[:1])) or "`rag documents` lists them.")
             )
         return tuple(sorted({uid for uids in found.values() for uid in uids}))
+
+    def _by_uid(self, filters: SearchFilters) -> SearchFilters:
+        """Return filters with uids where documents are named by their citation keys."""
+        if not filters.doc_uids and not filters.without:
+            return filters
+        tables = [reader.documents().select(["doc_uid", "citation_key"]) for reader in self.readers]
+        rows = [row for table in tables for row in table.to_pylist()]
+        named = {row["doc_uid"]: [row["doc_uid"]] for row in rows}
+        keys: dict[str, list[str]] = {}
+        for row in rows:
+            keys.setdefault(row["citation_key"], []).append(row["doc_uid"])
+        named = {**keys, **named}
+
+        def uids(names: Sequence[str]) -> tuple[str, ...]:
+            return tuple(dict.fromkeys(uid for name in names for uid in named.get(name, [name])))
+
+        wanted = None if filters.doc_uids is None else uids(filters.doc_uids)
+        return replace(filters, doc_uids=wanted, without=uids(filters.without))
 
     def _unknown_values(self, filters: SearchFilters) -> list[str]:
         places = [

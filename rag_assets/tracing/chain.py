@@ -14,7 +14,7 @@ from typing import (
     Any,  # Any: JSON of packs and manifests
 )
 
-from rag_assets.auditing import unit_of
+from rag_assets.auditing import place_in
 from rag_assets.model import (
     DamagedFileError,
     UsageError,
@@ -162,7 +162,8 @@ def _ends(row: Row) -> Iterator[Step]:
         facts = _known(row, "status", "reason_code", "reason", "score", "scorer",
                        "scorer_fingerprint", "file")  # fmt: skip
         yield Step("verdict", f"{row['output']}#{row['number']}", facts, made)
-        where = f"{row['made_from']}, {unit_of(row['made_from'])} {row['line']}"
+        line = place_in(row["made_from"], row["line"], row["draft_file"] or "")
+        where = f"{row['made_from']}, {line}"
         yield Step("claim", where, _known(row, "claim", "sentence"))
         if row["items"]:
             yield Step("item", ", ".join(row["items"]), {"cites": row["citation_id"]})
@@ -560,7 +561,7 @@ def _item(lab: "Laboratory", citation: str) -> tuple[Step, str]:
     return step, told
 
 
-_SUFFIXES = (".md", ".json", ".html", ".docx", ".txt", ".markdown")
+_SUFFIXES = (".md", ".json", ".html", ".docx", ".odt", ".rtf", ".tex", ".txt", ".markdown")
 # Below it a name has nothing in common with another that a person would see (rapidfuzz ratio).
 _SIMILAR = 60
 _IS_PASSAGE = "kind = 'passage' AND id = $id"

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from rag_assets import __version__
-from rag_assets.auditing import list_drafts, outdated_drafts, unit_of
+from rag_assets.auditing import list_drafts, outdated_drafts, place_in
 from rag_assets.model import PublicationError, RagError, code_span, count_of, escape_prose
 from rag_assets.publishing import DocumentLine, describe_namespace, list_documents
 from rag_assets.storage import is_pinned, list_publications, put, read_manifest, read_pointer
@@ -50,7 +50,8 @@ _PACKS = "SELECT count(DISTINCT output) AS with_items FROM ends WHERE kind = 'it
 # for each document that it cites.
 _JUDGED = """
     SELECT kind, made_from, output,
-        regexp_replace(output, '_(citations|claims)_v\\d+$', '') AS stem, number, line, status,
+        regexp_replace(output, '_(citations|claims)_v\\d+$', '') AS stem, number, line, draft_file,
+        status,
         reason_code, doc_uid, claim
     FROM lineage WHERE kind IN ('verdict', 'claim')
     QUALIFY dense_rank() OVER (
@@ -124,7 +125,7 @@ def _describe_citations(
         verb = "is" if len(to_mend) == 1 else "are"
         page.todo.append(f"{draft}: {count_of(len(to_mend), 'citation')} {verb} not OK (below).")
         page.add_list([
-            f"{unit_of(draft)} {row['line']}, {code_span(row['doc_uid'] or '')}: {row['status']} "
+            f"{_place(draft, row)}, {code_span(row['doc_uid'] or '')}: {row['status']} "
             f"({row['reason_code']}): {row['claim'][:_MOST_OF_A_CLAIM]}"
             for row in to_mend
         ], "  ")  # fmt: skip
@@ -141,9 +142,13 @@ def _describe_claims(
             f"{draft}: {count_of(len(to_mend), 'strong assertion')} {verb} not supported (below)."
         )
         page.add_list([
-            f"{unit_of(draft)} {row['line']}: {row['status']}: {row['claim'][:_MOST_OF_A_CLAIM]}"
+            f"{_place(draft, row)}: {row['status']}: {row['claim'][:_MOST_OF_A_CLAIM]}"
             for row in to_mend
         ], "  ")  # fmt: skip
+
+
+def _place(draft: str, row: _Row) -> str:
+    return place_in(draft, row["line"], row["draft_file"] or "")
 
 
 def _describe_others(page: ReportPage, audits: dict[str, list[_Row]]) -> None:

@@ -276,8 +276,8 @@ _PACKS = "outputs/evidence_pack_v*.json"
 # The columns of one end of a chain, in the order of the two selections below.
 _REFERENCE = (
     "kind VARCHAR, id VARCHAR, file VARCHAR, output VARCHAR, number BIGINT, label VARCHAR, "
-    "made_from VARCHAR, "
-    "line BIGINT, sentence VARCHAR, claim VARCHAR, status VARCHAR, reason_code VARCHAR, "
+    "made_from VARCHAR, line BIGINT, draft_file VARCHAR, "
+    "sentence VARCHAR, claim VARCHAR, status VARCHAR, reason_code VARCHAR, "
     "reason VARCHAR, score DOUBLE, scorer VARCHAR, scorer_fingerprint VARCHAR, "
     "namespace VARCHAR, doc_uid VARCHAR, chunk_id VARCHAR, parent_id VARCHAR, "
     "citation_id VARCHAR, passage_hash VARCHAR, quote VARCHAR, locator VARCHAR, "

@@ -75,7 +75,7 @@ FROM (SELECT run_id, unnest(CAST(products AS JSON[])) AS product FROM lab_feedba
 -- :verdicts
 SELECT 'verdict', coalesce(each->>'verdict_id', audit_id || '#' || (each->>'number')),
     filename, regexp_extract(filename, '([^/]+)\.json$', 1), (each->>'number')::BIGINT,
-    each->>'number', draft_name, (each->>'line')::BIGINT, each->>'sentence',
+    each->>'number', draft_name, (each->>'line')::BIGINT, each->>'file', each->>'sentence',
     each->>'claim', each->>'status', each->>'reason_code', each->>'reason',
     (each->>'score')::DOUBLE,
     coalesce(each->>'scorer', each->>'scored_by', scorer),
@@ -88,7 +88,7 @@ FROM (SELECT *, unnest("rows") AS each FROM {files})
 -- :items
 SELECT 'item', query_id || '#' || (each->>'rank'),
     filename, regexp_extract(filename, '([^/]+)\.json$', 1), (each->>'rank')::BIGINT,
-    each->>'rank', question, NULL, NULL, NULL, NULL, NULL, NULL,
+    each->>'rank', question, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
     (each->>'retrieval_score')::DOUBLE,
     'retrieval', NULL,
     each->>'namespace', each->>'doc_uid', each->>'chunk_id', each->>'parent_id',
@@ -102,7 +102,7 @@ FROM (SELECT *, unnest(items) AS each FROM {files})
 -- A claim has a row for each document that it cites, and one where it cites none.
 SELECT 'claim', audit_id || '#' || (each->>'claim_id') || '#' || link_number,
     filename, regexp_extract(filename, '([^/]+)\.json$', 1), claim_number,
-    each->>'claim_id', draft_name, (each->>'line')::BIGINT, each->>'sentence',
+    each->>'claim_id', draft_name, (each->>'line')::BIGINT, each->>'file', each->>'sentence',
     each->>'claim_text', each->>'status', coalesce(link->>'reason_code', each->>'claim_type'),
     each->>'reason', (link->>'score')::DOUBLE, coalesce(link->>'scored_by', scorer),
     link->>'scorer_fingerprint', link->>'namespace', link->>'doc_uid', link->>'chunk_id',
@@ -123,7 +123,7 @@ FROM (
 
 -- :passages
 SELECT 'passage', citation_id, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
-    NULL, NULL, NULL, namespace, doc_uid, chunk_id, parent_id, citation_id, content_hash,
+    NULL, NULL, NULL, NULL, namespace, doc_uid, chunk_id, parent_id, citation_id, content_hash,
     NULL, NULL, NULL, publication
 FROM standing_chunks WHERE is_current
 
@@ -179,7 +179,7 @@ SELECT h.kind, h.id, h.output || '#' || h.label AS name,
     replace(h.file, {root}, '') AS file, h.output, h.number, h.label,
     h.made_from, v.made_at, v.run_id, v.code_version,
     v.config_hash, v.tool_version,
-    h.line, h.sentence, h.claim, h.status, h.reason_code, h.reason, h.score, h.scorer,
+    h.line, h.draft_file, h.sentence, h.claim, h.status, h.reason_code, h.reason, h.score, h.scorer,
     h.scorer_fingerprint, h.quote, h.locator, h.passage_hash,
     coalesce(seen.items, []) AS items,
     h.namespace, h.doc_uid, h.title, h.citation_id, h.chunk_id, h.found_chunk_id,

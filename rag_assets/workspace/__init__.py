@@ -47,10 +47,12 @@ from rag_assets.workspace.inventory import (
 )
 from rag_assets.workspace.journal import (
     Binding,
+    CitationKey,
     Claim,
     Identities,
     Journal,
     Override,
+    append_events,
     read_journal,
     reconcile,
     slug,
@@ -65,6 +67,7 @@ from rag_assets.workspace.policy import (
     Decision,
     changes_since_decision,
     config_hash,
+    find_uid,
     overridden_fields,
     override_metadata,
     read_decisions,

@@ -320,8 +320,8 @@ def take_inventory(
             now,
             scan.warnings,
         )
-        known_before = reconcile(journal.bindings, before.claims)
-        identities = reconcile(journal.bindings, inventory.claims)
+        known_before = reconcile(journal.bindings, before.claims, journal.keys)
+        identities = reconcile(journal.bindings, inventory.claims, journal.keys)
         append_events(namespace.journal, identities.events)
         _write_inventory(namespace.inventory, inventory)
     return InventoryOutcome(
@@ -347,11 +347,12 @@ def _lost_journal(namespace: Namespace, before: Inventory, journal: Journal) -> 
 
 def current_identities(namespace: Namespace, inventory: Inventory) -> Identities:
     """Return who every content of an inventory is, from the journal as it stands."""
-    return read_once(
-        [namespace.journal],
-        ("identities", inventory.digest),
-        lambda: reconcile(read_journal(namespace.journal).bindings, inventory.claims),
-    )
+
+    def read() -> Identities:
+        journal = read_journal(namespace.journal)
+        return reconcile(journal.bindings, inventory.claims, journal.keys)
+
+    return read_once([namespace.journal], ("identities", inventory.digest), read)
 
 
 def current_overrides(namespace: Namespace) -> dict[str, dict[str, str]]:

@@ -38,11 +38,25 @@ class Override:
 
 
 @dataclass(frozen=True, slots=True)
+class CitationKey:
+    """A document is cited as `key` from now on, whatever is added or removed later."""
+
+    doc_uid: str
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
 class Journal:
     """All events, oldest first."""
 
     bindings: tuple[Binding, ...] = ()
     overrides: tuple[Override, ...] = ()
+    citation_keys: tuple[CitationKey, ...] = ()
+
+    @property
+    def keys(self) -> dict[str, str]:
+        """The citation key of each document that was given one, by uid."""
+        return {one.doc_uid: one.key for one in self.citation_keys}
 
 
 def read_journal(path: Path) -> Journal:
@@ -57,6 +71,7 @@ def read_journal(path: Path) -> Journal:
 def _read(path: Path) -> Journal:
     bindings: list[Binding] = []
     overrides: list[Override] = []
+    keys: list[CitationKey] = []
     for number, line in enumerate(read_journal_lines(path), start=1):
         try:
             event = json.loads(line)
@@ -67,6 +82,8 @@ def _read(path: Path) -> Journal:
                 bindings.append(Binding(kind, **event, at=at))
             elif kind == "set":
                 overrides.append(Override(**event))
+            elif kind == "key":
+                keys.append(CitationKey(**event))
             else:
                 raise KeyError(kind)  # noqa: TRY301 - told with its line below
         except (ValueError, TypeError, KeyError, AttributeError) as error:
@@ -75,7 +92,7 @@ def _read(path: Path) -> Journal:
                 "Restore the file from a backup, or delete this line: the documents it names may "
                 "then get other uids."
             ) from error
-    return Journal(tuple(bindings), tuple(overrides))
+    return Journal(tuple(bindings), tuple(overrides), tuple(keys))
 
 
 def _check_values(event: dict[str, Any]) -> None:
@@ -84,7 +101,7 @@ def _check_values(event: dict[str, Any]) -> None:
             raise TypeError(f"'{key}' must be text, got {value!r}")
 
 
-def append_events(path: Path, events: Sequence[Binding | Override]) -> None:
+def append_events(path: Path, events: Sequence[Binding | Override | CitationKey]) -> None:
     """Append events in one synced write; call with the lock held and the journal mended.
 
     Raises:
@@ -95,9 +112,9 @@ def append_events(path: Path, events: Sequence[Binding | Override]) -> None:
     append_journal_lines(path, lines)
 
 
-def _as_line(event: Binding | Override) -> dict[str, Any]:
-    kind = {"event": "set"} if isinstance(event, Override) else {}
-    return kind | asdict(event)
+def _as_line(event: Binding | Override | CitationKey) -> dict[str, Any]:
+    kinds = {Override: {"event": "set"}, CitationKey: {"event": "key"}}
+    return kinds.get(type(event), {}) | asdict(event)
 
 
 def latest_overrides(overrides: Iterable[Override]) -> dict[str, dict[str, str]]:
@@ -165,7 +182,9 @@ class _History:
             self.last_turn[binding.content_hash, binding.doc_uid] = turn
 
 
-def reconcile(bindings: Sequence[Binding], claims: Iterable[Claim]) -> Identities:
+def reconcile(
+    bindings: Sequence[Binding], claims: Iterable[Claim], keys: Mapping[str, str] | None = None
+) -> Identities:
     """Give every living content its uid and say which events make that lasting.
 
     Bytes decide before path: known bytes first, then edits at known paths, then the rest, each
@@ -174,6 +193,7 @@ def reconcile(bindings: Sequence[Binding], claims: Iterable[Claim]) -> Identitie
     Args:
         bindings: the journal's, oldest first.
         claims: every living (path, content); a content may stand at several paths.
+        keys: citation keys by uid: no other document gets one of them as its uid.
     """
     history = _History(bindings)
     ordered = sorted(claims, key=lambda claim: claim.path)
@@ -183,6 +203,7 @@ def reconcile(bindings: Sequence[Binding], claims: Iterable[Claim]) -> Identitie
     _edited_contents(history, ordered, holders, pins)
     # A uid that a pin asks for is not given to a newcomer whose stem happens to spell it.
     taken = set(history.content_of_uid) | set(holders.values()) | set(pins.values())
+    taken |= {key.casefold() for key in (keys or {}).values()}
     uids, withheld = _grant_pins(holders, pins, ordered)
     for claim in ordered:
         content = claim.content_hash

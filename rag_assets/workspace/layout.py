@@ -251,6 +251,11 @@ class Workspace:
         return self.root / "bibliographies"
 
     @property
+    def retractions(self) -> Path:
+        """Tables of retracted works that the user puts there (Retraction Watch CSV)."""
+        return self.root / "retractions"
+
+    @property
     def queries(self) -> Path:
         """The user's questions."""
         return self.root / "queries"

@@ -34,7 +34,7 @@ from rag_assets.storage import (
 )
 from rag_assets.workspace.bounded_yaml import parse_yaml, read_bounded
 from rag_assets.workspace.configuration import dotted, read_layer
-from rag_assets.workspace.inventory import lock_inventory
+from rag_assets.workspace.inventory import current_identities, lock_inventory, read_inventory
 from rag_assets.workspace.journal import (
     Override,
     append_events,
@@ -49,9 +49,9 @@ ARCHIVED = "archived"
 # Nor is this: false where a person has found that a law is not repealed, whatever a text says.
 REPEALED = "repealed"
 # What `rag meta set` may change: the descriptive fields of a sidecar, and that one.
-OVERRIDABLE = ("citation_key", "title", "authors", "publisher", "url", "doi", "captured_at",
-               "accessed_at", "published_date", "year", "language", "standing", "tags", "citable",
-               ARCHIVED, REPEALED)  # fmt: skip
+OVERRIDABLE = ("citation_key", "title", "authors", "publisher", "url", "doi", "journal", "volume",
+               "issue", "page_range", "captured_at", "accessed_at", "published_date", "year",
+               "language", "standing", "tags", "citable", ARCHIVED, REPEALED)  # fmt: skip
 # Lists in a sidecar; in the journal, as in every command, one text. What divides them: a name may
 # hold a comma (`Family, Given`), a tag that a filter can ask for may not.
 _BETWEEN = {"authors": re.compile("[;；\n]"), "tags": re.compile("[;；,，\n]")}
@@ -82,6 +82,9 @@ def override_metadata(
 ) -> None:
     """Override fields of a document, all or none; a value of None takes an override back.
 
+    Args:
+        doc_uid: its uid or its citation key.
+
     Raises:
         UsageError: the uid or a field is unknown, or a value cannot be used; nothing was changed.
         StorageError: the disk is full or refuses the write; the journal is as it was.
@@ -97,11 +100,13 @@ def override_metadata(
     with hold_lock(lock_inventory(namespace), f"the journal of {namespace.name}", lambda _: None):
         mend_journal(namespace.journal)
         journal = read_journal(namespace.journal)
-        if doc_uid not in {binding.doc_uid for binding in journal.bindings}:
+        uid = find_uid(namespace, doc_uid)
+        if uid is None:
             raise UsageError(
                 f"no document '{doc_uid}' in namespace '{namespace.name}'; "
                 "`rag documents` lists them."
             )
+        doc_uid = uid
         before = latest_overrides(journal.overrides).get(doc_uid, {})
         with taken_back_if_failed(namespace.journal):  # where the other log cannot be written
             append_events(
@@ -109,6 +114,28 @@ def override_metadata(
                 [Override(doc_uid, field, value, reason) for field, value in values.items()],
             )
             _log(namespace, doc_uid, before, values, reason)
+
+
+def find_uid(namespace: Namespace, name: str) -> str | None:
+    """Return the uid of the document that is called so, by its uid or its citation key; None where
+    the journal and the sidecars know none.
+    """
+    journal = read_journal(namespace.journal)
+    if any(binding.doc_uid == name for binding in journal.bindings):
+        return name
+    inventory = read_inventory(namespace)
+    uids = current_identities(namespace, inventory).uids if inventory else {}
+    overrides = latest_overrides(journal.overrides)
+    keys = {
+        **journal.keys,
+        **{
+            uids[content]: living.sidecar["citation_key"]
+            for content, living in (inventory.contents if inventory else {}).items()
+            if content in uids and "citation_key" in living.sidecar
+        },
+        **{uid: own["citation_key"] for uid, own in overrides.items() if "citation_key" in own},
+    }
+    return next((uid for uid, key in keys.items() if key == name), None)
 
 
 def overridden_fields(overrides: Mapping[str, str]) -> dict[str, Any]:

@@ -48,6 +48,10 @@ class Sidecar(BaseModel):
     publisher: _Text | None = None
     url: _Text | None = None
     doi: _Text | None = None
+    journal: _Text | None = None
+    volume: _Text | None = None
+    issue: _Text | None = None
+    page_range: _Text | None = None
     captured_at: _Text | None = None
     accessed_at: _Text | None = None
     published_date: _Text | None = None

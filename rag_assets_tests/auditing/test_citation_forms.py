@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 
 from rag_assets.auditing import Citation, Draft, parse_draft
@@ -183,6 +185,39 @@ PAGED = make_document(
 def test_page_that_is_named_is_looked_at_first() -> None:
     (row,) = audit_of("Wages rose by three percent {#paged, p. 3}.", [PAGED]).rows
     assert (row.status, row.locator, row.hint) == ("OK", "p. 3", "p. 3")
+
+
+PRINTED = replace(PAGED, page_labels=("xii", "457", "458"))
+
+
+@pytest.mark.parametrize(
+    ("place", "locator"),
+    [
+        ("p. 458", "p. 458 (sheet 3)"),
+        ("pp. 458–460", "p. 458 (sheet 3)"),
+        ("p. 3", "p. 458 (sheet 3)"),  # no page is printed 3
+        ("p. 2", "p. 457 (sheet 2)"),
+    ],
+)
+def test_page_that_is_named_is_the_printed_one(place: str, locator: str) -> None:
+    (row,) = audit_of(f"Wages rose by three percent {{#paged, {place}}}.", [PRINTED]).rows
+    assert (row.status, row.locator) == ("OK", locator)
+
+
+def test_page_of_front_matter_is_found_by_its_roman_number() -> None:
+    (row,) = audit_of("Rents held in most towns {#paged, p. xii}.", [PRINTED]).rows
+    assert (row.status, row.locator) == ("OK", "p. xii (sheet 1)")
+    hint = read_hint("sec. xii", bare=False)
+    assert hint is not None
+    assert not hint.names_page(1, 1, PRINTED.page_labels)
+
+
+def test_sheet_of_that_number_is_not_meant_where_a_page_is_printed_so() -> None:
+    document = replace(PAGED, page_labels=("1", "3", "4"))
+    (row,) = audit_of("Wages rose by three percent {#paged, p. 3}.", [document]).rows
+    assert (row.status, row.locator) == ("OK", "p. 3 (sheet 2)")
+    (row,) = audit_of("Wages rose by three percent {#paged, p. 1}.", [document]).rows
+    assert "Supported on p. 3 (sheet 2), but not where the citation says (p. 1)" in row.reason
 
 
 def test_support_on_another_page_is_weak_and_says_where() -> None:

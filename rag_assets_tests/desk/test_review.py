@@ -10,6 +10,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from rag_assets.auditing.judgements import judgements_of
+from rag_assets.auditing.settling import read_settlements
 from rag_assets.desk import Desk
 from rag_assets.workspace import Workspace
 from rag_assets_tests.desk.served import visit
@@ -207,3 +208,43 @@ def test_hostile_names_titles_and_drafts_are_text(tmp_path: Path) -> None:
         for page in (listed, client.get(address).text, client.get(f"{address}?view=list").text):
             assert "<img" not in page
             assert html.escape(HOSTILE) in page
+
+
+LISTED = (
+    "# Draft\n\nRoofs are cool (Keller, 2021). Leaves close (Leaf, 2019).\n\n## References\n\n"
+    f"Keller, A. (2021). Roofs of many cities and their heat{HOSTILE}. *Roofs*, 3.\n\n"
+    "Leaf, L. (2019). Leaves and the dry air around them. *Leaves*, 1.\n"
+)
+
+
+def test_an_entry_is_settled_by_a_click_and_its_citations_are_judged_again(
+    workspace: Workspace,
+) -> None:
+    (workspace.drafts / NAME).write_text(LISTED, encoding="utf-8")
+    with visit(workspace) as client:
+        desk = desk_of(client)
+        desk.reviews.keep(desk.library, NAME, as_of=DAY)
+        page = client.get(PAGE).text
+        assert "Citations without a document: 2." in page
+        listed = client.get(f"{PAGE}?panel=references").text
+        assert HOSTILE not in listed
+        assert listed.count(">no document<") == 2
+        form = fields(listed, "settle")
+        settled = client.post(PAGE, data=form | {"document": "thesis:roofs"}).text
+        assert "Kept for good" in settled
+        assert "Citations without a document: 1." in settled
+        assert "you settled it" in settled
+        kept = read_settlements(workspace)
+        assert list(kept.values()) == [("thesis", "roofs")]
+        # Who sits at the desk is written down; what is settled can be taken back.
+        assert '"by": "Ada"' in workspace.reference_journal.read_text()
+        client.post(PAGE, data=form | {"document": "open"})
+        assert read_settlements(workspace) == {}
+        wrong = client.post(PAGE, data=form | {"document": "nowhere"})
+        assert wrong.status_code == 400
+        assert "There is no document `nowhere`" in html.unescape(wrong.text)
+        client.headers.pop("X-Desk-Form")
+        unsigned = {name: value for name, value in form.items() if name != "form_token"}
+        refused = client.post(PAGE, data=unsigned | {"document": "thesis:roofs"})
+        assert refused.status_code == 400
+        assert read_settlements(workspace) == {}

@@ -16,7 +16,6 @@ from hypothesis import strategies as st
 from rag_assets.cli.main import build_cli
 from rag_assets.evidence import Question, ask
 from rag_assets.evidence.bibliography import (
-    PersonName,
     Reference,
     export_used_sources,
     make_reference,
@@ -25,11 +24,10 @@ from rag_assets.evidence.bibliography import (
     render_csl,
     render_markdown,
     render_ris,
-    split_name,
-    split_names,
     with_distinct_keys,
 )
 from rag_assets.model import UsageError
+from rag_assets.publishing import PersonName, split_name, split_names
 from rag_assets.workspace import Workspace, set_metadata
 from rag_assets_tests.libraries import build
 from rag_assets_tests.model.markdown_reader import READER, kinds
@@ -319,6 +317,10 @@ def test_statute_is_exported_as_one_and_wants_no_author() -> None:
 def test_places_of_a_source_are_sorted() -> None:
     pages = make_reference(row(), ("p. 12", "Methods, p. 3", "pp. 3–4", "p. 1"))
     assert pages.where == ("p. 1", "Methods, p. 3", "pp. 3–4", "p. 12")
+    printed = make_reference(
+        row(), ("p. 2 (sheet 30)", "p. xii (sheet 9)", "pp. 9–10 (sheets 37–38)")
+    )
+    assert printed.where == ("p. xii (sheet 9)", "p. 2 (sheet 30)", "pp. 9–10 (sheets 37–38)")
     places = make_reference(row(), ("B, characters 120–130", "A, characters 20–30"))
     assert places.where == ("A, characters 20–30", "B, characters 120–130")
 
@@ -433,3 +435,32 @@ def test_an_audit_of_the_draft_is_named_by_any_of_its_files(own: Workspace) -> N
 def test_what_is_no_file_is_told_with_what_could_be_named(own: Workspace) -> None:
     with pytest.raises(UsageError, match=r"there is no such file\. Name a draft"):
         export_used_sources(own, own.drafts / "chaptr.md")
+
+
+def test_journal_volume_and_pages_are_in_every_format() -> None:
+    place = {"journal": "Journal of the ACM", "volume": "44", "issue": "4", "page_range": "585-591"}
+    one = make_reference(row(title="Cuts", citation_key="stoer1997", year=1997, **place), ())
+    assert one.kind == "article"
+    told = render_bibtex([one])
+    assert told.startswith("@article{stoer1997")
+    for field in ("journal = {Journal of the {ACM}}", "volume = {44}", "number = {4}",
+                  "pages = {585--591}"):  # fmt: skip
+        assert field in told
+    (csl,) = json.loads(render_csl([one]))
+    assert (csl["container-title"], csl["volume"], csl["page"]) == (
+        "Journal of the ACM", "44", "585-591",
+    )  # fmt: skip
+    assert {"JO  - Journal of the ACM", "VL  - 44", "IS  - 4", "SP  - 585", "EP  - 591"} <= set(
+        render_ris([one]).splitlines()
+    )
+    assert "Journal of the ACM 44(4), 585–591." in render_markdown([one], "x", ())
+
+
+def test_paper_of_a_conference_is_one_and_a_preprint_without_journal_stays_one() -> None:
+    given = {"journal": "Proceedings of NAACL-HLT 2013", "page_range": "211-220"}
+    one = make_reference(row(title="Retelling", **given), ())
+    assert one.kind == "conference"
+    assert "booktitle = {Proceedings of {NAACL-HLT} 2013}" in render_bibtex([one])
+    assert json.loads(render_csl([one]))[0]["type"] == "paper-conference"
+    assert "T2  - Proceedings of NAACL-HLT 2013" in render_ris([one])
+    assert make_reference(row(doi="10.48550/arxiv.1706.03762"), ()).kind == "preprint"

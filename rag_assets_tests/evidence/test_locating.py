@@ -1,5 +1,6 @@
 """Locators."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -41,3 +42,28 @@ def test_first_words_is_a_prefix(text: str, limit: int) -> None:
 def test_a_word_with_a_ligature_is_one_word() -> None:
     begin, _ = anchor_words("make a smooth Mg ion diﬀusion path")
     assert begin == "make a smooth Mg ion diﬀusion"
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "labels", "shown"),
+    [
+        (3, 3, ("455", "456", "457"), "p. 457 (sheet 3)"),
+        (2, 3, ("455", "456", "457"), "pp. 456–457 (sheets 2–3)"),
+        (3, 3, ("1", "2", "3"), "p. 3"),
+        (3, 3, (), "p. 3"),
+        (3, 3, ("455", "", ""), "p. 3"),
+        (4, 4, ("455",), "p. 4"),
+    ],
+)
+def test_printed_page_is_shown_where_it_differs_from_the_sheet(
+    first: int, last: int, labels: tuple[str, ...], shown: str
+) -> None:
+    found = locate(first, last, 0, 5, (), labels=labels)
+    assert found is not None
+    assert found.text == shown
+
+
+def test_labels_of_a_passage_begin_with_its_first_page() -> None:
+    found = locate(8, 9, 0, 5, (), labels=("xii", "1"), first_label=8)
+    assert found is not None
+    assert found.text == "pp. xii–1 (sheets 8–9)"

@@ -43,6 +43,9 @@ def _front(document: ParsedDocument) -> Iterator[tuple[str, object]]:
     yield "authors", "; ".join(document.authors)
     yield "year", document.year
     yield "doi", document.doi
+    imprint = (document.journal, document.volume, document.issue, document.page_range)
+    yield "in", ", ".join(filter(None, imprint))
+    yield "printed", " ".join(label or "?" for label in document.page_labels)
     yield "abstract", _shortened(document.abstract_text or "")
 
 

@@ -83,6 +83,8 @@ def _one(text: str) -> Quantity:
         ("五十块钱", "50元"),
         ("三次", "three times"),
         ("三人", "3名"),
+        ("5 mmol L⁻¹", "5 mmol/L"),
+        ("3 m s^-1", "3 m/s"),
     ],
 )
 def test_equal_numbers_are_found_equal_however_they_are_written(claim: str, source: str) -> None:
@@ -119,6 +121,7 @@ def test_equal_numbers_are_found_equal_however_they_are_written(claim: str, sour
         ("300 K", "300 °C"),
         ("10 km/h", "10 m/s"),
         ("12 g/kg", "12 mL/kg"),
+        ("5 mmol L⁻¹", "5 mmol"),
         ("3 hours", "3 days"),
         ("8 weeks", "8 months"),
         ("5微克", "5毫克"),

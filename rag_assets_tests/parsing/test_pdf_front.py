@@ -49,6 +49,35 @@ def authors_of(*texts: str) -> tuple[str, ...]:
     return find_authors([line(text) for text in texts])[0]
 
 
+@pytest.mark.parametrize(
+    ("texts", "names"),
+    [
+        # Hong, San, West are names of people; Hong Kong and West Virginia are none.
+        (("Jin-Ho Kim, MD, PhD,", "Hong-Gyun Wu, MD, PhD"), ("Jin-Ho Kim", "Hong-Gyun Wu")),
+        (("Ann Writer, Robert West",), ("Ann Writer", "Robert West")),
+        (("Ann Writer", "Hong Kong", "West Virginia"), ("Ann Writer",)),
+        (("Goleţ I, Gruia AT, Horhat FG",), ("Goleţ I", "Gruia AT", "Horhat FG")),
+        (("Ann Writer", "At Home"), ("Ann Writer",)),
+        # A name goes on in the next line, which alone is none.
+        (("Ann Writer, Bo Lister and Shagufta", "Perveen"),
+         ("Ann Writer", "Bo Lister", "Shagufta Perveen")),
+        (("Ann Writer, Bo Lister", "Introduction"), ("Ann Writer", "Bo Lister")),
+        (("Urban Novak, Emanuele Zucca,", "Kate Cwynarski, for the Lymphoma Study Group (IELSG)"),
+         ("Urban Novak", "Emanuele Zucca", "Kate Cwynarski")),
+        (("Izhak Shafran†, Emily Prud’hommeaux◦and Brian Roark†",),
+         ("Izhak Shafran", "Emily Prud’hommeaux", "Brian Roark")),
+        (("Ruifang Ge Raymond J. Mooney",), ("Ruifang Ge", "Raymond J. Mooney")),
+        (("Ricardo Marcelo dos Anjos Ferreira",), ("Ricardo Marcelo dos Anjos Ferreira",)),
+        # The end of the paper before, on the same page.
+        (("8. Docherty AB, Harrison EM, Green CA, Hardwick HE, Norman L,",), ()),
+    ],
+)  # fmt: skip
+def test_every_author_is_read_and_nobody_else(
+    texts: tuple[str, ...], names: tuple[str, ...]
+) -> None:
+    assert authors_of(*texts) == names
+
+
 def test_title_is_the_title_like_run_and_not_the_larger_journal_name() -> None:
     document = parse(first_page(above=[(70, 60, "Journal of Soil Biology", 26)]))
     assert document.title == TITLE
@@ -225,6 +254,13 @@ def test_accents_set_beside_their_letter_are_put_on_it(printed: str, mended: str
         (["VOL. 7, NO. 5, OCTOBER 1997"], 1997),
         (["To appear in OSDI 2006", "Worms have been counted since 1881."], 2006),
         (["收稿日期：2017-03-16；定稿日期：2017-04-13"], 2017),
+        (["Proceedings of the 30th VLDB Conference,", "Toronto, Canada, 2004"], 2004),
+        (["21ème Traitement Automatique des Langues Naturelles, Marseille, 2014"], 2014),
+        (["Санкт-Петербург, 2017 г."], 2017),
+        (["hep-ph/9412269 09 Dec 94"], 1994),
+        (["arXiv:1706.03762"], 2017),
+        (["for the proceedings of ACL 2018. The worms have been counted."], None),
+        (["We read Smith/2017 and cs/9913001 as paths."], None),
         (["Worms have been counted since 1881 in many fields."], None),
     ],
 )

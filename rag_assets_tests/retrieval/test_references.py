@@ -20,6 +20,7 @@ def test_references_are_found_only_when_asked_for_and_bare_headings_never(tmp_pa
         chunk_row("a", 2, "Li (2020). Roofs and heat.", **entry),
         chunk_row("a", 3, "More roofs.", section_subtype="appendix", kind="text"),
     ]
+    rows = [row | {"page_start": None, "page_end": None} for row in rows]
     write_search_table(tmp_path, chunk_table(rows))
     assert found(tmp_path, SearchFilters()) == ["a:0", "a:3"]
     assert found(tmp_path, SearchFilters(with_references=True)) == ["a:0", "a:2", "a:3"]

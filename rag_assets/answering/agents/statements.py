@@ -439,7 +439,10 @@ def _silent(claim: Claim) -> CheckedStatement:
 
 def _quote(alias: str, passage: Passage, start: int, end: int) -> CitedQuote:
     first, last = passage.char_start + start, passage.char_start + end
-    place = locate(passage.page_start, passage.page_end, first, last, passage.section_path)
+    place = locate(
+        passage.page_start, passage.page_end, first, last, passage.section_path,
+        labels=passage.page_labels, first_label=passage.page_start,
+    )  # fmt: skip
     return CitedQuote(
         alias=alias,
         namespace=passage.namespace,

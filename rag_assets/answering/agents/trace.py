@@ -25,6 +25,7 @@ class Passage:
         char_start: where `text` stands in the document's clean text; half-open.
         score: of the search that found it; compares passages of one search. 0.0 where none did.
         authors: of the document, as printed.
+        page_labels: the numbers that its pages bear in print, from `page_start`.
     """
 
     namespace: str
@@ -43,6 +44,7 @@ class Passage:
     score: float = 0.0
     authors: tuple[str, ...] = ()
     year: int | None = None
+    page_labels: tuple[str, ...] = ()
 
     __pydantic_config__ = ConfigDict(extra="forbid")
 

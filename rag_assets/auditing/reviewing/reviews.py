@@ -126,14 +126,14 @@ def replace_sentence(
         )
     with hold_lock(workspace.locks / "drafts.lock", "a draft", notify):
         data = path.read_bytes()
-        if hash_bytes(data) != edit.digest:
+        if hash_bytes(draft_bytes(path)) != edit.digest:
             raise ChangedMeanwhileError(
                 f"{path.name} was edited since this page was loaded. Nothing was written: look at "
                 "the sentence as it is now, and edit it again."
             )
         new = _replaced(path, data, edit, after)
         _write_revision(workspace, path, (data, new), "sentence", edit.before, after, by, at)
-    return hash_bytes(new)
+        return hash_bytes(draft_bytes(path))
 
 
 def _replaced(path: Path, data: bytes, edit: SentenceEdit, after: str) -> bytes:
@@ -492,7 +492,13 @@ def choices_of(
     shown = {chunk for window in row.passages for chunk in window.chunk_ids}
     asked = words.casefold().split()
     found = [
-        Choice(one.chunk_id, place_of(one), one.text, one.chunk_id in shown, one.boxes)
+        Choice(
+            one.chunk_id,
+            place_of(one, document.page_labels),
+            one.text,
+            one.chunk_id in shown,
+            one.boxes,
+        )
         for one in document.passages
         if all(word in one.text.casefold() for word in asked)
     ]
@@ -504,15 +510,20 @@ def find_choice(document: CitedDocument, chunk_id: str) -> Choice | None:
     """Return one passage of a document, None where it has none of this id."""
     for one in document.passages:
         if one.chunk_id == chunk_id:
-            return Choice(chunk_id, place_of(one), one.text, False, one.boxes)
+            place = place_of(one, document.page_labels)
+            return Choice(chunk_id, place, one.text, False, one.boxes)
     return None
 
 
-def place_of(passage: Passage) -> str:
-    """Return where a passage stands, as it is shown; its id where nobody could look it up."""
+def place_of(passage: Passage, labels: Sequence[str]) -> str:
+    """Return where a passage stands, as it is shown; its id where nobody could look it up.
+
+    Args:
+        labels: the numbers that the pages of its document bear in print.
+    """
     found = locate(
         passage.page_start, passage.page_end, passage.char_start, passage.char_end,
-        passage.section_path, has_boxes=bool(passage.boxes),
+        passage.section_path, has_boxes=bool(passage.boxes), labels=labels,
     )  # fmt: skip
     return found.text if found is not None else passage.chunk_id
 
@@ -834,7 +845,8 @@ class Reviews:
         passages: Sequence[Any] = document.passages if document is not None else ()
         for passage in passages:
             if passage.chunk_id == chunk_id:
-                return ChosenPassage(passage.text, place_of(passage), chunk_id)
+                place = place_of(passage, document.page_labels if document is not None else ())
+                return ChosenPassage(passage.text, place, chunk_id)
         raise UsageError(f"`{item.row.doc_uid}` has no passage '{chunk_id}'. Choose another one.")
 
     def _made(self, name: str, draft: Draft, audit: CitationAudit) -> Review:

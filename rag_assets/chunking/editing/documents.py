@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from rag_assets.model import UsageError, require_text
-from rag_assets.workspace import Namespace, current_identities, read_inventory
+from rag_assets.workspace import Namespace, current_identities, find_uid, read_inventory
 
 
 def find_document(namespaces: Sequence[Namespace], name: str) -> tuple[Namespace, str]:
@@ -12,7 +12,8 @@ def find_document(namespaces: Sequence[Namespace], name: str) -> tuple[Namespace
 
     Args:
         namespaces: where it is looked for.
-        name: a uid; a path of a file in raw/, or its end (`evidence/paper.pdf`, `paper.pdf`).
+        name: a uid or a citation key; a path of a file in raw/, or its end
+            (`evidence/paper.pdf`, `paper.pdf`).
 
     Raises:
         UsageError: none or several are called so.
@@ -42,6 +43,8 @@ def _uids(namespace: Namespace, name: str) -> set[str]:
     uids = current_identities(namespace, inventory).uids
     if name in uids.values():
         return {name}
+    if (uid := find_uid(namespace, name)) in uids.values():
+        return {str(uid)}
     path = Path(name)
     given, end = path.resolve(), path.as_posix().removeprefix("./")
     return {

@@ -88,8 +88,9 @@ def fetch_parent(
             "own as parent_id."
         )
     place = locate(
-        parent.page_start, parent.page_end, parent.char_start, parent.char_end, parent.section_path
-    )
+        parent.page_start, parent.page_end, parent.char_start, parent.char_end,
+        parent.section_path, labels=parent.page_labels, first_label=parent.page_start,
+    )  # fmt: skip
     return {
         "namespace": namespace,
         "parent_id": parent.parent_id,
@@ -137,7 +138,10 @@ def trace(
 
 
 def _passage(rank: int, hit: Hit) -> dict[str, Any]:
-    place = locate(hit.page_start, hit.page_end, hit.char_start, hit.char_end, hit.section_path)
+    place = locate(
+        hit.page_start, hit.page_end, hit.char_start, hit.char_end, hit.section_path,
+        labels=hit.page_labels, first_label=hit.page_start,
+    )  # fmt: skip
     found = {
         "rank": rank,
         "citation_id": hit.citation_id,
@@ -145,6 +149,7 @@ def _passage(rank: int, hit: Hit) -> dict[str, Any]:
         "chunk_id": hit.chunk_id,
         "parent_id": hit.parent_id,
         "doc_uid": hit.doc_uid,
+        "citation_key": hit.citation_key,
         "title": hit.doc_title,
         "section": " › ".join(hit.section_path),
         "place": place.text if place else "",
@@ -182,7 +187,7 @@ def _over_library(function: Callable[..., AgentFound]) -> Callable[..., dict[str
 def _row(label: str, passage: Passage) -> dict[str, Any]:
     place = locate(
         passage.page_start, passage.page_end, passage.char_start, passage.char_end,
-        passage.section_path,
+        passage.section_path, labels=passage.page_labels, first_label=passage.page_start,
     )  # fmt: skip
     return {
         "label": label,

@@ -2,11 +2,12 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
 from rag_assets.parsing.cleaning import ends_sentence, guess_language
+from rag_assets.parsing.pdf.imprint import Imprint, find_imprint
 from rag_assets.parsing.pdf.lines import Line, Page
 from rag_assets.parsing.pdf.paragraphs import Paragraph, make_paragraph
 from rag_assets.parsing.pdf.title import (
@@ -21,6 +22,7 @@ from rag_assets.parsing.pdf.title import (
     KEYWORDS,
     NOTICE,
     RECEIVED,
+    REFERENCE_ENTRY,
     REFERENCES_HEAD,
     SERIAL,
     SUMMARY_HEAD,
@@ -307,13 +309,16 @@ _SAYS_YEAR = tuple(
         (rf"\b(?:vol(?:ume|\.)?|no\.?|issue|pp?\.)\W.{{0,40}}?\b({_YEAR})\b"),
         (rf"\(({_YEAR})\)\W{{0,3}}\d+\s?[:(,]|\b\d+\s?\(({_YEAR})\)|\(({_YEAR})\),?\s+\d+"),
         (rf"\b({_YEAR})\b.{{0,12}}\bvol\b|\b({_YEAR})\s*年\s*第?|第\s*\d+\s*卷.{{0,20}}?({_YEAR})"),
+        # A line that begins with a small letter goes on with a sentence: "for the proceedings of".
         (
-            rf"\b(?:proceedings|conference|workshop|symposium|actes|advances in|iclr|icml|"
-            rf"neurips|nips|acl|"
-            rf"naacl|emnlp|cvpr|taln|recital)\b.{{0,90}}?\b({_YEAR})\b"
+            rf"(?-i:^(?=[^a-z]).*?)\b(?:proceedings|conference|workshop|symposium|actes|"
+            rf"advances in|iclr|icml|neurips|nips|acl|naacl|emnlp|cvpr|taln|recital|"
+            rf"traitement automatique)\b.{{0,90}}?\b({_YEAR})\b"
         ),
         rf"\b(?:to appear|appear(?:s|ed|ing)|presented)\s+(?:in|at)\b.{{0,90}}?\b({_YEAR})\b",
         (rf"arxiv:\S+ .{{0,20}}\b\d{{1,2}} \w{{3}} ({_YEAR})\b"),
+        # Of a thesis: Санкт-Петербург, 2017 г.
+        (rf"^\w[^.;]{{0,40}}, ({_YEAR}) г\.?$"),
         (
             rf"\b(?:accepted|revised|dated|soutenue|defended|aceito)\b.{{0,30}}?\b({_YEAR})\b|"
             rf"定稿日期[:：]\s*({_YEAR})|(?:录用|修回)日期[:：]\s*({_YEAR})"
@@ -324,6 +329,13 @@ _SAYS_YEAR = tuple(
         ),
     )
 )
+# The identifier of a preprint begins with year and month: arXiv:1706.03762, hep-ph/9412269.
+_PREPRINT = re.compile(
+    r"\barXiv:\s?(?P<new>\d\d)(?:0[1-9]|1[0-2])\.\d{4,5}|\b(?:arXiv:\s?)?(?:astro-ph|cond-mat|gr-qc|"
+    r"hep-(?:ex|lat|ph|th)|math|math-ph|nlin|nucl-(?:ex|th)|physics|quant-ph|q-bio|cs|cmp-lg)"
+    r"(?:\.[A-Z]{2})?/(?P<old>\d\d)(?:0[1-9]|1[0-2])\d{3}\b"
+)
+_FIRST_PREPRINT_YEAR = 91
 
 
 def find_doi(lines: Sequence[Line], metadata: Mapping[str, Any]) -> str | None:
@@ -378,15 +390,17 @@ def find_year(lines: Sequence[Line], metadata: Mapping[str, Any]) -> int | None:
     """Return the year of publication, None where the document does not say.
 
     In this order: a date of publication, a copyright line, the head of a journal or proceedings,
-    the stamp of arXiv, the date of acceptance, then of submission, the subject in the metadata, a
-    date that stands alone on the first page. The date at which the file was made is not taken: it
-    is that of a scan or of a reprint as often as not.
+    the stamp of arXiv, the date of acceptance, then of submission, the subject in the metadata, the
+    identifier of a preprint, a date that stands alone on the first page. The date at which the file
+    was made is not taken: it is that of a scan or of a reprint as often as not.
 
     Args:
         lines: of the first page, heads and feet included.
         metadata: the PDF's document information.
     """
     texts = [line.text for line in lines]
+    # "Proceedings of the 30th VLDB Conference," / "Toronto, Canada, 2004"
+    texts += [f"{line} {after}" for line, after in pairwise(texts) if line.endswith(",")]
     for pattern in _SAYS_YEAR:
         years = [year for text in texts if (year := _year_in(pattern, text))]
         if years:
@@ -394,6 +408,10 @@ def find_year(lines: Sequence[Line], metadata: Mapping[str, Any]) -> int | None:
     subject = _ANY_YEAR.search(str(metadata.get("subject") or ""))
     if subject:
         return int(subject[1])
+    preprint = next(filter(None, map(_PREPRINT.search, texts)), None)
+    if preprint:
+        digits = int(preprint["new"] or preprint["old"])
+        return digits + (1900 if digits >= _FIRST_PREPRINT_YEAR and preprint["old"] else 2000)
     dates = [text for text in texts if DATE.search(text) or _ANY_YEAR.fullmatch(text.strip(" .()"))]
     found = [int(match[1]) for text in dates if (match := _ANY_YEAR.search(text)) is not None]
     return found[0] if found else None
@@ -430,21 +448,22 @@ class FrontMatter:
     authors: tuple[str, ...] = ()
     year: int | None = None
     doi: str | None = None
+    imprint: Imprint = field(default_factory=Imprint)
 
 
-def first_page_lines(pages: Sequence[Page]) -> tuple[Line, ...]:
-    """Return the lines of the first page, to be kept before heads and feet are taken out.
+def first_page_blocks(pages: Sequence[Page]) -> tuple[tuple[Line, ...], ...]:
+    """Return the blocks of the first page, to be kept before heads and feet are taken out.
 
-    A journal prints its year and the DOI there.
+    A journal prints its year, volume and pages and the DOI there.
     """
-    return tuple(line for block in pages[0].blocks for line in block) if pages else ()
+    return tuple(tuple(block) for block in pages[0].blocks) if pages else ()
 
 
 def mark_front_matter(
     paragraphs: list[Paragraph],
     pages: Sequence[Page],
     metadata: Mapping[str, Any],
-    first_page: Sequence[Line] = (),
+    first_page: Sequence[Sequence[Line]] = (),
     running_heads: Sequence[str] = (),
 ) -> FrontMatter:
     """Find the front matter and give its paragraphs the kinds `title` and `front`, in place.
@@ -454,22 +473,34 @@ def mark_front_matter(
             else is cut in place.
         pages: heads and feet removed.
         metadata: the PDF's document information.
-        first_page: the first page's lines with heads and feet.
+        first_page: the first page's blocks with heads and feet.
         running_heads: the heads and feet that were removed.
     """
     title = find_title(str(metadata.get("title") or ""), pages, running_heads)
-    own_lines = _before_references(first_page)
-    year, doi = find_year(own_lines, metadata), find_doi(own_lines, metadata)
+    own_lines = _before_references(
+        [
+            line
+            for block in first_page
+            if not any(REFERENCE_ENTRY.search(line.text) for line in block)
+            for line in block
+        ]
+    )
+    height = pages[0].height if pages else 0.0
+    printed = title.text if title else None
+    imprint = find_imprint(first_page, height, len(pages), metadata, printed or "")
+    # The year of the volume is that by which a paper is cited, not that of its first web page.
+    year = imprint.year or find_year(own_lines, metadata)
+    doi = find_doi(own_lines, metadata)
     if title is None or not title.lines:
-        return FrontMatter(title.text if title else None, (), year, doi)
+        return FrontMatter(printed, (), year, doi, imprint)
     _cut_at_heads(paragraphs)
     index = _mark_title(paragraphs, title)
     if index is None:
-        return FrontMatter(title.text, (), year, doi)
+        return FrontMatter(printed, (), year, doi, imprint)
     end = _front_end(paragraphs, index)
     authors = _authors_of(paragraphs, index, end)
     _mark_front(paragraphs, index, end)
-    return FrontMatter(title.text, authors, year, doi)
+    return FrontMatter(printed, authors, year, doi, imprint)
 
 
 def _before_references(lines: Sequence[Line]) -> Sequence[Line]:

@@ -19,10 +19,11 @@ from rag_assets.parsing.pdf.figures import place_attachments
 from rag_assets.parsing.pdf.front import (
     Abstract,
     find_abstract,
-    first_page_lines,
+    first_page_blocks,
     mark_front_matter,
 )
 from rag_assets.parsing.pdf.headings import Bookmark, mark_headings, read_bookmarks
+from rag_assets.parsing.pdf.imprint import Imprint
 from rag_assets.parsing.pdf.lines import (
     MOST_STAMP_CHARACTERS,
     Page,
@@ -35,6 +36,7 @@ from rag_assets.parsing.pdf.lines import (
 from rag_assets.parsing.pdf.lists import mark_footnotes, merge_formulas, split_lists
 from rag_assets.parsing.pdf.opening import explained, load_pymupdf, opened_pdf
 from rag_assets.parsing.pdf.order import order_page, remove_furniture
+from rag_assets.parsing.pdf.page_numbers import page_labels, read_numbers
 from rag_assets.parsing.pdf.paragraphs import (
     Flow,
     flow_text,
@@ -45,7 +47,7 @@ from rag_assets.parsing.pdf.paragraphs import (
 from rag_assets.parsing.pdf.references import split_references
 from rag_assets.parsing.registry import ParseHints, ask_for_seconds
 
-PARSER_VERSION = "7"
+PARSER_VERSION = "9"
 
 _MEDIA_TYPE = "application/pdf"
 _METADATA_KEYS = ("author", "subject", "keywords", "creator", "producer", "creationDate", "modDate")
@@ -87,6 +89,7 @@ class PdfParser:
                     bool(document.is_repaired),
                     is_thin and any(sheet.get_images() for sheet in document),
                     read_bookmarks(document),
+                    [sheet.get_label() for sheet in document] if document.get_page_labels() else (),
                 )
         load_pymupdf().TOOLS.store_shrink(100)
         return _build(pages, source, settings)
@@ -94,12 +97,15 @@ class PdfParser:
 
 @dataclass(frozen=True, slots=True)
 class _Source:
-    """What the file says beside its pages. `has_pictures` is looked for where text is scarce."""
+    """What the file says beside its pages. `has_pictures` is looked for where text is scarce.
+    `labels` are those of its pages, one each.
+    """
 
     metadata: dict[str, Any]
     repaired: bool
     has_pictures: bool
     bookmarks: Sequence[Bookmark]
+    labels: Sequence[str] = ()
 
 
 def _build(pages: list[Page], source: _Source, settings: ParseSettings) -> ParsedDocument:
@@ -111,7 +117,7 @@ def _build(pages: list[Page], source: _Source, settings: ParseSettings) -> Parse
             "no_text_layer",
             f"None of the {len(pages)} pages holds text, only pictures: {_OCR_ADVICE}.",
         )
-    first_page = first_page_lines(pages)
+    first_page, numbers = first_page_blocks(pages), read_numbers(pages)
     removed = _remove_templates(pages, source.has_pictures, settings)
     for page in pages:
         order_page(page)
@@ -127,6 +133,7 @@ def _build(pages: list[Page], source: _Source, settings: ParseSettings) -> Parse
     paragraphs = merge_wide_lines(split_lists(split_references(paragraphs)))
     abstract = find_abstract(paragraphs)
     flow = flow_text(paragraphs, [page.number for page in pages])
+    labels = page_labels(len(pages), numbers, source.labels, front.imprint.page_range)
     return ParsedDocument(
         text=flow.text,
         media_type=_MEDIA_TYPE,
@@ -138,6 +145,11 @@ def _build(pages: list[Page], source: _Source, settings: ParseSettings) -> Parse
         authors=front.authors,
         year=front.year,
         doi=front.doi,
+        journal=front.imprint.journal or None,
+        volume=front.imprint.volume or None,
+        issue=front.imprint.issue or None,
+        page_range=front.imprint.pages or _page_range(front.imprint, labels),
+        page_labels=labels,
         abstract=_span_of(abstract, flow),
         language=guess_language(flow.text),
         metadata={
@@ -148,6 +160,13 @@ def _build(pages: list[Page], source: _Source, settings: ParseSettings) -> Parse
         removed_templates=removed,
         warnings=_warnings(flow.text, pages, textless, source.repaired),
     )
+
+
+def _page_range(imprint: Imprint, labels: Sequence[str]) -> str | None:
+    """Return the pages of a paper in its volume by the numbers that all of them bear."""
+    if not imprint.volume or not labels or not all(labels):
+        return None
+    return f"{labels[0]}-{labels[-1]}"
 
 
 def _remove_templates(

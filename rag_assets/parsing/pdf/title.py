@@ -231,7 +231,7 @@ _ORCID = re.compile(
     r"\[?\(?\d{4}[-−–]\d{4}[-−–]\d{4}[-−–]\d{3}[\dX]\)?\]?|\biD\b|orcid\S*", re.IGNORECASE
 )
 _MARKS = re.compile(
-    r"[\d*∗†‡§¶⋆★☆✉#✝⁎⁑‖∥|®©\u200b-\u200f\u2070-\u2079¹²³✩⇑⊥♯]+|\(\s*,*\s*\)|\[\s*\]|\{|\}"
+    r"[\d*∗†‡§¶⋆★☆✉◦○∘⊕#✝⁎⁑‖∥|®©\u200b-\u200f\u2070-\u2079¹²³✩⇑⊥♯]+|\(\s*,*\s*\)|\[\s*\]|\{|\}"
 )
 _SEPARATOR = re.compile(
     r"\s*[,;，；、•|&＆/]\s*|\s+[.·‧∙]\s*|\s*·\s*|\s+(?:and|AND|And|et|und|and,)\s+"
@@ -252,15 +252,26 @@ _NO_NAME_WORDS = re.compile(
     r"article|original|paper|review|editor|editors|science|sciences|engineering|technology|"
     r"research|"
     r"group|computer|medicine|medical|biology|chemistry|physics|mathematics|national|international|"
-    r"thesis|advisor|supervisor|supervised|member|prof|project|team|draft|version|the|of|for|in|on|"
-    r"with|from|to|at|jury|problem|course|data|system|systems|analysis|model|correspondence|"
-    r"software|repository|archive|license|submitted|published|summary|table|figure|san|new|los|"
-    r"hong|"
-    r"south|north|west|east|note|first author|second author|way|piazza|via|rue|plaza|"
-    r"politecnico|polytech|tu|wa|ny|tx|pa|vol|part|chapter|working|running|supported|grant|"
+    r"thesis|advisor|supervisor|supervised|member|prof|project|team|draft|version|the|of|for|"
+    # Initials are capitals: Gruia AT.
+    r"with|from|(?-i:[Ii]n|[Oo]n|[Tt]o|[Aa]t)|jury|problem|course|data|system|systems|analysis|model|correspondence|"
+    r"software|repository|archive|license|submitted|published|summary|table|figure|"
+    # Hong, San, Tu, West are names of people too.
+    r"san (?:francisco|diego|jos[eé]|antonio|juan|sebasti[aá]n)|new(?=\s)|los(?=\s)|hong kong|"
+    r"(?:south|north|west|east)(?=\s)|note|first author|second author|way|piazza|via|rue|plaza|"
+    r"politecnico|polytech|(?-i:TU|WA|NY|TX|PA)|vol|part|chapter|working|running|supported|grant|"
     r"grants)\b",
     re.IGNORECASE,
 )
+# Two names with nothing but a blank between: Ruifang Ge Raymond J. Mooney.
+_RUN_TOGETHER = re.compile(
+    rf"({_NAME_WORD}\s{_NAME_WORD})\s({_NAME_WORD}\s{_CAPITAL}\.\s{_NAME_WORD})"
+)
+# Kate Cwynarski, for the International Extranodal Lymphoma Study Group
+_ON_BEHALF = re.compile(r",?\s+(?:and )?(?:for|on behalf of)\s+the\s.*$", re.IGNORECASE)
+# An entry of a list of references, on a page on which the paper before ends.
+REFERENCE_ENTRY = re.compile(r"^\s*\[?\d{1,3}[.\]]\s+[\w’'-]+.{0,3} [A-Z]{1,3}[,.]")
+_AND_OTHERS = re.compile(r"\bet al\b")
 # Who follows these words judged or guided the work.
 _OTHER_PEOPLE = re.compile(
     r"\b(?:jury|président|rapporteurs?|examinat\w+|supervis\w+|advis[eo]rs?|directeur|encadrant|"
@@ -297,12 +308,16 @@ def find_authors(lines: Sequence[Line]) -> tuple[tuple[str, ...], tuple[Line, ..
         lines: between a title and its abstract, in reading order.
     """
     groups: list[list[Line]] = []
-    for line in lines:
+    for number, line in enumerate(lines):
         if _OTHER_PEOPLE.search(line.text):
             break
         if _is_mark(line, groups):
             continue
-        if not is_name_line(_bare(line)):
+        if REFERENCE_ENTRY.search(line.text) or _AND_OTHERS.search(line.text):
+            continue
+        if not is_name_line(_bare(line)) and not (
+            groups and lines[number - 1] is groups[-1][-1] and _ends_name(lines[number - 1], line)
+        ):
             continue
         if groups and abs(groups[-1][-1].size - line.size) <= 1.0:
             groups[-1].append(line)
@@ -317,8 +332,20 @@ def find_authors(lines: Sequence[Line]) -> tuple[tuple[str, ...], tuple[Line, ..
     return tuple(names), tuple(line for group in groups for line in group)
 
 
+def _ends_name(before: Line, line: Line) -> bool:
+    """Tell whether a line is the rest of the last name of the line before: Shagufta / Perveen."""
+    pieces, following = _pieces(_bare(before)), _pieces(_bare(line))
+    return bool(
+        abs(before.size - line.size) <= 1.0
+        and len(following) == 1
+        and not _is_name(pieces[-1])
+        and _is_name(f"{pieces[-1]} {following[0]}")
+    )
+
+
 def is_name_line(text: str) -> bool:
     """Tell whether a line holds hardly anything but names of people."""
+    text = _ON_BEHALF.sub("", text)
     if (
         INSTITUTION.search(text)
         or EMAIL.search(text)
@@ -358,7 +385,7 @@ def _names_of(lines: Sequence[Line]) -> list[str]:
 
 def _pieces(text: str) -> list[str]:
     """Return what stands between separators, without degrees, marks and numbers."""
-    text = _PREFIX.sub("", text)
+    text = _ON_BEHALF.sub("", _PREFIX.sub("", text))
     text = _ORCID.sub(" ", text)
     text = (
         _MARKS.sub(" , ", _DEGREE.sub(" , ", text))
@@ -373,7 +400,8 @@ def _pieces(text: str) -> list[str]:
         if len(piece) > 1 and re.search(r"[\u4e00-\u9fff]", piece):
             pieces += _chinese_pieces(piece)
         elif len(piece) > 1:
-            pieces.append(" ".join(piece.split()))
+            two = _RUN_TOGETHER.fullmatch(" ".join(piece.split()))
+            pieces += two.groups() if two else [" ".join(piece.split())]
     return pieces
 
 
