@@ -18,7 +18,7 @@ from rag_assets.auditing.claims import (
 from rag_assets.auditing.draft import FRONT_MATTER, Draft, unit_of
 from rag_assets.auditing.prose import ProseBlock, find_prose
 from rag_assets.auditing.record import CitationAudit, CitationVerdict, Status, urgency
-from rag_assets.auditing.report import describe_place, provenance, summarize
+from rag_assets.auditing.report import describe_place, other_place, provenance, summarize
 from rag_assets.judging import show_score
 from rag_assets.model import count_of, drop_controls, is_chinese, show_figures
 
@@ -423,7 +423,12 @@ def render_claims_html(draft: Draft, audit: ClaimAudit) -> str:
         sources=tuple(f"{one.cite} {one.title}".strip() for one in audit.sources_used),
         provenance=provenance(audit),
         inconsistent=tuple(
-            (describe_place(one, audit.draft_name), one.sentence, one.reason, one.words)
+            (
+                describe_place(one, audit.draft_name),
+                one.sentence,
+                " ".join(filter(None, (one.reason, other_place(one, audit.draft_name)))),
+                one.words,
+            )
             for one in audit.inconsistent
         ),
     )
