@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Literal, Protocol, get_args
 from rag_assets.auditing import chinese_claims as chinese
 from rag_assets.auditing import english_claims as english
 from rag_assets.auditing.citation_forms import Citation
+from rag_assets.auditing.consistency import Inconsistency, find_inconsistencies
 from rag_assets.auditing.deciding import Case
 from rag_assets.auditing.draft import CitedSentence, Draft, DraftSentence
 from rag_assets.auditing.judgements import Judgements, join_judgements
@@ -159,7 +160,7 @@ def _is_statement(sentence: str) -> bool:
 # A claim audit as a value.
 
 # Part of every audit's identity: raise it when the same inputs may come out otherwise.
-CLAIM_AUDIT_VERSION = 5
+CLAIM_AUDIT_VERSION = 6
 
 ClaimStatus = Literal["DISPUTED", "EVIDENCE_NEEDED", "WEAK", "SUPPORTED"]
 CounterMode = Literal["off", "soft", "strict"]
@@ -253,6 +254,7 @@ class ClaimAudit:
         rows: in the order of the draft.
         sources_used: what the draft cites, sorted.
         warnings: sentences a person can act on.
+        inconsistent: where the draft contradicts itself, in its order.
         as_of: the day, ISO 8601, on which the wordings of the cited statutes have to hold; None
             where no citation depends on a day.
         searched_now: how many assertions the index was asked for; the others were kept from
@@ -272,15 +274,17 @@ class ClaimAudit:
     rows: tuple[ClaimRow, ...]
     sources_used: tuple[UsedSource, ...]
     warnings: tuple[str, ...]
+    inconsistent: tuple[Inconsistency, ...] = ()
     as_of: str | None = None
     searched_now: int = field(default=0, compare=False)
     judged_now: int = field(default=0, compare=False)
 
-    schema: ClassVar[str] = "rag-assets/claim-audit/5"
+    schema: ClassVar[str] = "rag-assets/claim-audit/6"
     command: ClassVar[str] = "rag audit"
     title: ClassVar[str] = "Claim audit"
     about: ClassVar[str] = (
-        "The strong assertions of a draft that cite nothing, and what speaks of them."
+        "The strong assertions of a draft that cite nothing, what speaks of them, and where the "
+        "draft contradicts itself."
     )
 
     @property
@@ -730,6 +734,7 @@ def make_claim_audit(
             for (namespace, uid), title in sorted(cited.items())
         ),
         warnings=tuple(_warn(draft, scorer, settings)),
+        inconsistent=find_inconsistencies(draft),
         as_of=day_of(cases, as_of),
         searched_now=searcher.searched_now,
         judged_now=court.judged_now,

@@ -18,7 +18,7 @@ from rag_assets.auditing.claims import (
 from rag_assets.auditing.draft import FRONT_MATTER, Draft, unit_of
 from rag_assets.auditing.prose import ProseBlock, find_prose
 from rag_assets.auditing.record import CitationAudit, CitationVerdict, Status, urgency
-from rag_assets.auditing.report import provenance, summarize
+from rag_assets.auditing.report import describe_place, other_place, provenance, summarize
 from rag_assets.judging import show_score
 from rag_assets.model import count_of, drop_controls, is_chinese, show_figures
 
@@ -262,6 +262,7 @@ class PageHead:
         warnings: sentences a person can act on.
         sources: used, as they are cited.
         provenance: lines that say where the audit comes from.
+        inconsistent: (where, sentence, why, words of the other place) the draft contradicts itself.
     """
 
     title: str
@@ -270,6 +271,7 @@ class PageHead:
     warnings: tuple[str, ...]
     sources: tuple[str, ...]
     provenance: tuple[str, ...]
+    inconsistent: tuple[tuple[str, str, str, str], ...] = ()
 
 
 @cache
@@ -420,6 +422,15 @@ def render_claims_html(draft: Draft, audit: ClaimAudit) -> str:
         warnings=audit.warnings,
         sources=tuple(f"{one.cite} {one.title}".strip() for one in audit.sources_used),
         provenance=provenance(audit),
+        inconsistent=tuple(
+            (
+                describe_place(one, audit.draft_name),
+                one.sentence,
+                " ".join(filter(None, (one.reason, other_place(one, audit.draft_name)))),
+                one.words,
+            )
+            for one in audit.inconsistent
+        ),
     )
     return render_page(draft, [_claim_note(row) for row in audit.rows], head)
 

@@ -11,6 +11,7 @@ from rag_assets.auditing.claims import (
     LinkedEvidence,
     describe_found,
 )
+from rag_assets.auditing.consistency import Inconsistency, InconsistencyKind
 from rag_assets.auditing.draft import place_in
 from rag_assets.auditing.record import CitationAudit, CitationVerdict
 from rag_assets.judging import Sign, show_score
@@ -237,6 +238,11 @@ _MEANINGS: dict[ClaimStatus, str] = {
     "WEAK": "the end of its paragraph cites what speaks of it; the reason says how much is known",
     "SUPPORTED": "what the end of its paragraph cites supports it",
 }
+_KINDS: dict[InconsistencyKind, str] = {
+    "table": "a number differs from the table",
+    "abstract": "a number of the abstract differs from the text",
+    "reference": "points to nothing",
+}
 _EXEMPT: dict[Exemption, str] = {
     "hedged": "hedged",
     "own_work": "on your own work",
@@ -251,6 +257,7 @@ def render_claims(audit: ClaimAudit) -> str:
     """Return the audit as Markdown: head, one table of all assertions, then each to fix."""
     lines = [
         *_claims_head(audit),
+        *_inconsistent(audit),
         *_claims_table(audit),
         *_claims_details(audit),
         *_claims_sources(audit),
@@ -289,6 +296,35 @@ def _claims_head(audit: ClaimAudit) -> Iterator[str]:
         yield ""
         yield f"> **Note.** {escape_prose(warning)}"
     yield ""
+
+
+def _inconsistent(audit: ClaimAudit) -> Iterator[str]:
+    if not audit.inconsistent:
+        return
+    yield "## Inconsistent in the draft"
+    yield ""
+    for one in audit.inconsistent:
+        yield f"### {_line(describe_place(one, audit.draft_name))}"
+        yield ""
+        yield block_quote(one.sentence)
+        yield ""
+        yield escape_prose(one.reason)
+        if one.words:
+            yield ""
+            yield f"It differs from {_line(other_place(one, audit.draft_name))}:"
+            yield ""
+            yield block_quote(one.words)
+        yield ""
+
+
+def describe_place(one: Inconsistency, draft_name: str) -> str:
+    """Return where a draft contradicts itself and of which kind that is."""
+    return f"{place_in(draft_name, one.line, one.file)}: {_KINDS[one.kind]}"
+
+
+def other_place(one: Inconsistency, draft_name: str) -> str:
+    """Return where the draft says otherwise; empty where nothing is."""
+    return place_in(draft_name, one.other_line, one.other_file) if one.other_line else ""
 
 
 def _claims_table(audit: ClaimAudit) -> Iterator[str]:

@@ -132,8 +132,8 @@ def verify_citations(
     help="Find the strong assertions of DRAFT (Markdown, text, LaTeX, Word) that cite nothing: "
     "causes, comparisons, figures, superlatives, claims about all, recommendations. Say which "
     "documents of the library could be cited for each, judged as `rag verify-citations` judges "
-    "citations. Exit code 3 where a citation at the end of an assertion's paragraph cannot be "
-    "judged."
+    "citations; and where the draft contradicts itself. Exit code 3 where a citation at the end "
+    "of an assertion's paragraph cannot be judged."
 )
 @_draft_argument
 @click.option(

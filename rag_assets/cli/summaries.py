@@ -208,7 +208,16 @@ def summarise_claims(audit: "ClaimAudit") -> str:
     head = f"{audit.draft_name}: {told or 'no strong assertion without a source'}"
     lines = [*_wrapped(head, ""), ""]
     from rag_assets.auditing import place_in
+    from rag_assets.auditing.report import describe_place, other_place
 
+    if audit.inconsistent:
+        lines += ["Inconsistent in the draft", ""]
+    for one in audit.inconsistent:
+        lines += _wrapped(describe_place(one, audit.draft_name), _INDENT)
+        lines += _wrapped(f"{_INDENT}{one.sentence}", _INDENT)
+        where = other_place(one, audit.draft_name)
+        reason = f"{one.reason} ({where})" if where else one.reason
+        lines += [*_wrapped(f"{_INDENT}→ {reason}", f"{_INDENT}  "), ""]
     for row in audit.by_urgency:
         if row.status != "SUPPORTED":
             where = place_in(audit.draft_name, row.line, row.file)

@@ -414,7 +414,7 @@ def compare_numbers(statement: str, sentences: Sequence[str]) -> NumberCompariso
 
 
 def _read(sentences: Sequence[str]) -> list[_Sentence]:
-    units = dict.fromkeys(unit for text in sentences for unit in _named_units(text))
+    units = dict.fromkeys(unit for text in sentences for unit in named_units(text))
     read = ((text, _written(text)) for text in sentences)
     return [
         _Sentence(text, _words(text), written, (*written, *_in_named_units(written, units)))
@@ -437,7 +437,8 @@ def _in_named_units(
             yield replace(q, value=q.raw * unit.factor, step=q.step * unit.factor, unit=unit)
 
 
-def _named_units(text: str) -> list[Unit]:
+def named_units(text: str) -> list[Unit]:
+    """Return the units that a header names: “(mg/kg)”, “in seconds”."""
     found = []
     for match in _NAMED_UNIT.finditer(text):
         unit = find_unit(match["name"])

@@ -128,7 +128,7 @@ def test_the_json_follows_the_published_schema(thesis: Workspace) -> None:
     schema = Path(__file__).parents[3] / "docs/schemas/claim_audit.schema.json"
     stored = json.loads(outcome.json.read_text(encoding="utf-8"))
     jsonschema.validate(stored, json.loads(schema.read_text(encoding="utf-8")))
-    assert stored["schema"] == "rag-assets/claim-audit/5"
+    assert stored["schema"] == "rag-assets/claim-audit/6"
     del stored["rows"][0]["claim_id"]
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.validate(stored, json.loads(schema.read_text(encoding="utf-8")))
