@@ -336,12 +336,7 @@ class _Shelf:
     @cached_property
     def known(self) -> tuple[Known, ...]:
         """What is known of each document, to recognise it in a reference list."""
-        # A short document has fewer chunks: ids that are not there are left out.
-        ids = [f"{uid}:{index}" for uid in self.facts for index in range(_HEAD_CHUNKS)]
-        heads: dict[str, str] = {}
-        for row in self._reader.fetch_rows(ids, ("doc_uid", "text")).to_pylist():
-            before = heads.get(row["doc_uid"], "")
-            heads[row["doc_uid"]] = f"{before}\n{row['text']}"[:_HEAD]
+        heads = self._reader.fetch_heads(_HEAD_CHUNKS)
         paths = self._reader.document_paths
         return tuple(
             Known(
@@ -352,7 +347,7 @@ class _Shelf:
                 str(row["year"] or ""),
                 row["doi"] or "",
                 row["citation_key"] or "",
-                heads.get(uid, ""),
+                heads.get(uid, "")[:_HEAD],
                 tuple(dict.fromkeys(Path(path).stem for path in paths.get(uid, ()))),
             )
             for uid, row in self.facts.items()

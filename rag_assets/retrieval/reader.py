@@ -339,6 +339,18 @@ class Reader:
         """Return columns of a document's chunks in order, all of them without `columns`."""
         return self._table.fetch(f"doc_uid = {quote_text(doc_uid)}", columns)
 
+    def fetch_heads(self, chunks: int) -> dict[str, str]:
+        """Return how the text of each document begins, by uid.
+
+        Args:
+            chunks: as many of its first ones, joined by line feeds.
+        """
+        table = self._table.fetch(f"chunk_index < {chunks}", ("doc_uid", "chunk_index", "text"))
+        heads: dict[str, list[str]] = {}
+        for row in sorted(table.to_pylist(), key=itemgetter("doc_uid", "chunk_index")):
+            heads.setdefault(row["doc_uid"], []).append(row["text"])
+        return {uid: "\n".join(texts) for uid, texts in heads.items()}
+
     def fetch_columns(
         self, columns: Sequence[str], filters: SearchFilters = EVERYTHING
     ) -> "pa.Table":
