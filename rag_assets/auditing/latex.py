@@ -250,6 +250,7 @@ class _LatexReader(TokenReader):
         self._depth = 0  # of texts that are read apart from the others
         self._level = 0  # of braces and environments in the text that is read
         self._table: _Table | None = None
+        self._quotes = 0  # single ones that are open
         self._raised: list[_Run] = []  # citations inside the formula that is read
         self._notes: list[_Block] = []
         self._note_count = 0
@@ -276,7 +277,7 @@ class _LatexReader(TokenReader):
             if token.kind == "word":
                 self._command(token)
             elif token.kind == "space":
-                self._out.space(token.text)
+                self._out.space("\n" if "\n" in token.text else " ")
             elif token.kind == "par":
                 self._out.add()
             elif token.kind == "code":
@@ -294,7 +295,11 @@ class _LatexReader(TokenReader):
                 text = token.text
                 for typed, printed in _LIGATURES:
                     text = text.replace(typed, printed)
-                self._out.write(re.sub(r"'(?!\w)", "’", text), token.place)
+                self._quotes += text.count("‘")
+                if self._quotes:
+                    text, closed = re.subn(r"'(?!\w)", "’", text, count=self._quotes)
+                    self._quotes -= closed
+                self._out.write(text, token.place)
 
     def _character(self, token: Token) -> None:
         if token.text in {"$", "$$"}:
@@ -314,8 +319,8 @@ class _LatexReader(TokenReader):
                 is_short = len(text) == 1 or (token.text == "_" and text.isalnum())
                 shown = text if is_short else f"({text})"
                 self._out.write(f"{token.text}{shown}", token.place)
-        elif token.text == "&" and self._is_in_table():
-            self._end_cell()
+        elif token.text == "&" and (table := self._open_table()) is not None:
+            self._end_cell(table)
         elif token.text in {"~", "&"}:
             self._out.space()
         elif token.text in {"{", "}"}:
@@ -440,7 +445,6 @@ class _LatexReader(TokenReader):
         name = token.text
         is_counted = not self.takes("*") and name in _COUNTED
         self.option()
-        title = self._inline(self.argument())
         if is_counted:
             self._counts[name] += 1
             self._counts.update(dict.fromkeys(_COUNTED[_COUNTED.index(name) + 1 :], 0))
@@ -452,6 +456,7 @@ class _LatexReader(TokenReader):
                 shown[0] = chr(ord("A") + (self._counts[_COUNTED[first]] - 1) % 26)
             kind = "appendix" if self._is_appendix else name.replace("sub", "")
             self._here = (kind, ".".join(shown))
+        title = self._inline(self.argument())
         self._out.add()
         self._flush_notes()
         if title:
@@ -482,7 +487,7 @@ class _LatexReader(TokenReader):
             output.add([_Block(output.prefix, runs)])
 
     def _step(self, kind: str) -> None:
-        self._counts[kind] += 1
+        self._counts[kind] = self._counts.get(kind, 0) + 1
         number, chapter = str(self._counts[kind]), self._counts["chapter"]
         if chapter:
             number = f"{chr(64 + chapter) if self._is_appendix else chapter}.{number}"
@@ -697,8 +702,6 @@ class _LatexReader(TokenReader):
             self._lists.append(_LISTS[bare])
         elif bare in _QUOTES:
             self._out.prefix += "> "
-        elif bare in self._counts:  # a theorem
-            self._step(bare)
 
     def _skip_arguments(self, kinds: str) -> None:
         for kind in kinds:
@@ -768,9 +771,8 @@ class _LatexReader(TokenReader):
         self._floats.append("table")  # captions of long tables stand inside them
         self._inside(tokens, table.cell, table=table)
         self._floats.pop()
-        outer, self._table, self._out = (self._table, table, table.cell)
-        self._end_row()
-        self._table, self._out = outer, table.outer
+        self._end_row(table)
+        self._out = table.outer
         rows = table.rows
         # Without a rule below it no row is known to be a head.
         head_rows = table.head_rows if table.head_rows < len(rows) else 0
@@ -785,30 +787,28 @@ class _LatexReader(TokenReader):
             *(_row(row, place) for row in rows[head_rows:]),
         ]
 
-    def _is_in_table(self) -> bool:
-        return self._table is not None and not self._table.is_formula and self._level <= 0
-
-    def _end_cell(self) -> None:
+    def _open_table(self) -> _Table | None:
+        """Return the table whose cell is read, None inside braces or elsewhere."""
         table = self._table
-        assert table is not None
+        return None if table is None or table.is_formula or self._level > 0 else table
+
+    def _end_cell(self, table: _Table) -> None:
         runs = [(text.replace("|", "\\|"), place) for text, place in table.cell.runs()]
         table.row += [runs, *([] for _ in range(table.width - 1))]
         table.width = 1
         self._out = table.cell = _Output()
 
-    def _end_row(self) -> None:
-        self._end_cell()
-        assert self._table is not None
-        if any(self._table.row):
-            self._table.rows.append(self._table.row)
-        self._table.row = []
+    def _end_row(self, table: _Table) -> None:
+        self._end_cell(table)
+        table.rows += [table.row] * any(table.row)
+        table.row = []
 
     def _line_break(self, token: Token) -> None:
         if token.text == "\\":
             self.takes("*")
             self.option()
-        if self._is_in_table():
-            self._end_row()
+        if (table := self._open_table()) is not None:
+            self._end_row(table)
             return
         self._out.space()
         if self._table is not None and self._level <= 0:
@@ -821,10 +821,9 @@ class _LatexReader(TokenReader):
     def _rule(self, token: Token) -> None:
         if token.text == "midrule":
             self.option()
-        table = self._table
-        if table is None or not self._is_in_table():
+        if (table := self._open_table()) is None:
             return
-        self._end_row()
+        self._end_row(table)
         if token.text in {"midrule", "hline"}:
             # The first one below a row parts the head from the rest.
             rows = len(table.rows)
@@ -871,11 +870,6 @@ class _LatexReader(TokenReader):
             self.push([following])
             if following.kind == "word" or following.text[:1].isalnum():
                 self._out.space()
-
-    def _define_theorem(self, _token: Token) -> None:
-        self.takes("*")
-        self._counts[text_of(self.argument())] = 0
-        self._skip_arguments("omo")
 
     def _substance(self, token: Token) -> None:
         text = text_of(self.argument()).replace("->", "→")
@@ -982,7 +976,7 @@ def _handlers() -> dict[str, Callable[[_LatexReader, Token], None]]:
         reader._span: "multicolumn",
         reader._begin_appendix: "appendix",
         reader._space_if_needed: "xspace",
-        reader._define_theorem: "newtheorem",
+        (lambda own, _: own._step(text_of(own.argument()))): "refstepcounter",
         reader._substance: "ce",
         (lambda own, _: own._out.add()): "par",
         (lambda own, _: own.end_file()): "endinput",

@@ -55,7 +55,7 @@ _TOKEN = re.compile(
   | \\(?P<word>[A-Za-z@]+)[ \t]*(?:\n(?![ \t]*\n)[ \t]*)?
   | \\(?P<symbol>.)
   | (?P<char>\$\$?|[{{}}\[\]()&~^_*])
-  | (?P<parameter>\#\d|\#+)
+  | (?P<parameter>\#+\d?)
   | (?P<text>[^\\{{}}\[\]()&~^_*$%\#\s]+|.)
     """,
     re.VERBOSE | re.DOTALL,
@@ -99,11 +99,9 @@ def tokenize(text: str, file: str = "") -> list[Token]:
             tokens.append(Token("char", _DOLLARS[match["symbol"]], place))
         elif kind in {"word", "symbol"}:
             tokens.append(Token("word", match[kind], place))
-        elif kind == "space":
-            tokens.append(Token("space", "\n" if "\n" in written else " ", place))
         elif kind == "after_comment" and match[kind]:
             tokens.append(Token("par", "\n\n", place))
-        elif kind in {"par", "char", "parameter", "text"}:
+        elif kind in {"par", "space", "char", "parameter", "text"}:
             tokens.append(Token(kind, written, place))  # type: ignore[arg-type]
     return tokens
 
@@ -462,7 +460,8 @@ class TokenReader:
         elif command in {"DeclareMathOperator", "DeclareSIUnit", "DeclareSIPrefix"}:
             self.takes("*")
             self.option()
-            self.macros[self._name()] = Macro((), tuple(self.argument()))
+            name = self._name()
+            self.macros[name] = Macro((), tuple(self.argument()))
         elif command == "let":
             name, _, meant = self._name(), self.takes("=", "text"), self._name()
             if meant in self.macros:
@@ -518,7 +517,9 @@ class TokenReader:
                 given.append(self.argument())
         body: list[Token] = []
         for token in macro.body:
-            if token.kind == "parameter" and token.text[1:].isdigit():
+            if token.kind == "parameter" and token.text[:2] == "##":
+                body.append(token._replace(text=token.text[1:]))  # of a macro that this defines
+            elif token.kind == "parameter" and token.text[1:].isdigit():
                 number = int(token.text[1:]) - 1
                 body += given[number] if number < len(given) else []
             else:
@@ -625,5 +626,8 @@ _BUILT_IN = r"""
 \D\DeclareCiteCommand{somoommmm}{} \D\includeonly{m}{} \D\newcolumntype{mom}{}
 \D\-{}{} \D\toprule{o}{} \D\bottomrule{o}{}
 \D\addlinespace{o}{} \D\specialrule{mmm}{} \D\sqrt{om}{√(#2)}
-\D\title{om}{\def\maketitle{\chapter*{#2}}} \newenvironment{abstract}{\section*{Abstract}}{}
+\D\title{om}{\def\@title{#2}} \D\maketitle{}{\chapter*{\@title}}
+\D\newtheorem{smomo}{\newenvironment{#2}[1][]{\par\refstepcounter{#2}}{\par}}
+\D\newtcbtheorem{ommmm}{\newenvironment{#2}[2]{\par\refstepcounter{#2}\label{#5:##2}##1\par}{\par}}
+\newenvironment{abstract}{\section*{Abstract}}{}
 """
