@@ -49,11 +49,11 @@ _Run = tuple[str, Place]
 
 @dataclass(slots=True)
 class _Block:
-    """A paragraph, heading or item; a piece of code; the head of a table or a row below it."""
+    """A paragraph, heading or item; code or the head of a table; a row below one."""
 
     prefix: str = ""
     runs: list[_Run] = field(default_factory=list)
-    kind: Literal["words", "code", "head", "row"] = "words"
+    kind: Literal["words", "code", "row"] = "words"
 
 
 class _Output:
@@ -265,6 +265,7 @@ class _LatexReader(TokenReader):
         # Short and long form, and the text of the first use where it is another.
         self._acronyms: dict[str, tuple[str, str, str]] = {}
         self._used_terms: set[str] = set()
+        self._glossary: list[str] = []  # items of terms with their descriptions
         self._opened = 0
         self._bibliographies: dict[str, Place] = {}
         self._entries: list[Entry] = []
@@ -596,9 +597,17 @@ class _LatexReader(TokenReader):
             fields = {name: held or bare.strip() for name, held, bare in reversed(found)}
             short = fields.get("short") or fields.get("name") or key
             self._acronyms[key] = (short, fields.get("long") or short, fields.get("first", ""))
+            if "description" in fields:
+                self._glossary.append(rf"\item[{short}] {fields['description']}")
         else:
             short = text_of((self.option() if token.text == "acro" else self.argument()) or [])
             self._acronyms[key] = (short or key, text_of(self.argument()), "")
+
+    def _print_glossary(self, token: Token) -> None:
+        self.option()
+        items, self._glossary = " ".join(self._glossary), []
+        glossary = tokenize(rf"\begin{{description}}{items}\end{{description}}")
+        self.push([one._replace(place=token.place) for one in glossary])
 
     # Files.
 
@@ -782,7 +791,7 @@ class _LatexReader(TokenReader):
         rows = [row + [[]] * (width - len(row)) for row in rows]
         head = _merge_heads(rows[:head_rows]) or [[]] * width
         self._out.blocks += [
-            replace(_row(head, place), kind="head"),
+            replace(_row(head, place), kind="code"),
             _Block("", [("|---" * width + "|", place)], "row"),
             *(_row(row, place) for row in rows[head_rows:]),
         ]
@@ -963,6 +972,7 @@ def _handlers() -> dict[str, Callable[[_LatexReader, Token], None]]:
         reader._scripted: "textsuperscript textsubscript",
         reader._quantity: "SI si num numrange numlist ang qty unit SIrange SIlist qtyrange qtylist",
         reader._term: "gls Gls glspl Glspl ac Ac acp acs acl acf acrshort acrlong acrfull glsfull",
+        reader._print_glossary: "printglossary printglossaries printnoidxglossary",
         reader._define_acronym: "newacronym newabbreviation acro DeclareAcronym newglossaryentry",
         reader._input: "input include subfile import subimport InputIfFileExists",
         reader._package: "usepackage RequirePackage documentclass LoadClass",
@@ -1024,11 +1034,17 @@ def _merge_heads(heads: Sequence[list[list[_Run]]]) -> list[list[_Run]]:
 @cache
 def _symbol(name: str) -> str | None:
     """Return the text that a command stands for; None where nobody knows it."""
+    shown = getattr(_text_context().get_macro_spec(name), "simplify_repl", None)
+    if isinstance(shown, str) and "%" not in shown and len(shown) <= 8:
+        return _SYMBOLS.get(name, shown.strip())
+    return _SYMBOLS.get(name)
+
+
+@cache
+def _text_context():  # type: ignore[no-untyped-def]
     from pylatexenc.latex2text import get_default_latex_context_db
 
-    shown = getattr(get_default_latex_context_db().get_macro_spec(name), "simplify_repl", None)
-    is_text = isinstance(shown, str) and "%" not in shown and len(shown) <= 8
-    return _SYMBOLS.get(name, shown.strip() if is_text else None)
+    return get_default_latex_context_db()
 
 
 # The list of references that biber writes for biblatex: https://ctan.org/pkg/biber.

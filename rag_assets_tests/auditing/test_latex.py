@@ -133,7 +133,7 @@ def test_verbatim_text_is_code() -> None:
         (r"\newacronym{mri}{MRI}{magnetic resonance imaging}", r"\ac{mri}, \Gls{mri}, \acl{mri}",
          "magnetic resonance imaging (MRI), MRI, magnetic resonance imaging"),
         (r"\newglossaryentry{gof}{name={GoF}, first={GoF \cite{gof}}, description={Of four}}",
-         r"\glspl{gof} or \gls{gof}.", r"GoF \cite{gof} or GoF."),
+         r"\glspl{gof} or \gls{gof}. \printglossary", "GoF \\cite{gof} or GoF.\n\n- GoF: Of four"),
         (r"\newenvironment{note}[1]{Note #1: }{ End.}", r"\begin{note}{7}text\end{note}",
          "Note 7: text End."),
         (r"\usepackage{xspace}\newcommand{\w}{water\xspace}", r"\w is wet. Hot \w.",
@@ -182,11 +182,11 @@ opposite of it.}, one cup is enough (\autoref{ch:doses}).
 \input{sections/results}
 \include{sections/missing}
 \input{../../outside}
-See \ref{nowhere}.
+See \ref{nowhere} and \ref{sec:results}.
 \end{document}
 """
 RESULTS = r"""
-\section{Results}
+\section{\label{sec:results}Results}
 \begin{table}[ht]
   \caption[Short]{Doses of tea \parencite{lee2020}.}\label{tab:dose}
   \begin{tabular}{@{}lrr@{}}
@@ -240,6 +240,7 @@ def test_a_thesis_of_several_files(tmp_path: Path) -> None:
     assert draft.sentences[0].citations[0].hint.pages == ((12, 14),)  # type: ignore[union-attr]
     assert draft.sentences[-1].quotations
     assert "As table 1.1 and figure 1.1 show[^1], one cup is enough (chapter 1)." in draft.text
+    assert "See ?? and 1.1." in draft.text
     told = " ".join(draft.warnings)
     for place in (
         "main.tex, line 14: \\include{sections/missing}",
