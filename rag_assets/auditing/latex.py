@@ -190,14 +190,6 @@ _ACCENTS = pairs(
 _SPACED = frozenset(
     [" ", "\n", "\t", *names("quad qquad ; : enspace newline linebreak hfill space nobreakspace >")]
 )
-# What pylatexenc does not know, or shows otherwise.
-_SYMBOLS = pairs(
-    "degree ° celsius °C textcelsius °C degreeCelsius °C circ ° sim ~ textmu μ micro μ upmu μ "
-    "percent % euro € S § P ¶ ne ≠ ddag ‡ copyright © pounds £ flqq « frqq » glqq „ grqq “ "
-    "LaTeX LaTeX TeX TeX BibTeX BibTeX textless < textgreater > textbar | textunderscore _ "
-    "textbraceleft { textbraceright } colon : arg arg det det Pr Pr Re Re Im Im permil ‰ ohm Ω "
-    "checkmark ✓ increment Δ uppi π slash / minus − % % $ $ & & # # { { } } _ _ | ‖"
-)
 _LOWERED = str.maketrans("0123456789+-−", "₀₁₂₃₄₅₆₇₈₉₊₋₋")
 _SCRIPT = re.compile(r"[+\-−]?\d{1,6}[+\-−]?|[+\-−]")
 _RELATION = re.compile(r"\s*(=|<|>|≤|≥|≈|≠|≡|∼|≪|≫|∈|±|×|→|~)\s*")
@@ -225,7 +217,9 @@ def read_latex(path: Path, data: bytes | None = None, *, root: Path | None = Non
     files = DraftFiles(path, root or path.absolute().parent.parent)
     files.contents[""] = path.read_bytes() if data is None else data
     named = (
-        {files.name_of(file.resolve()) for file in latex_files(path, root)} if not data else {""}
+        {files.name_of(file.resolve()) for file in latex_files(path, root)}
+        if data is None
+        else {""}
     )
     text = files.decode("", files.contents[""])
     reader = _LatexReader(files)
@@ -402,6 +396,8 @@ class _LatexReader(TokenReader):
             base = base.replace("ı", "i").replace("ȷ", "j")
             accented = unicodedata.normalize("NFC", base[:1] + _ACCENTS[name])
             self._out.write(accented + base[1:], place)
+        elif name in "%$&#{}_":
+            self._out.write(name, place)
         elif (symbol := _symbol(name)) is not None:
             self._out.write(symbol, place)
         # What stands in the braces of a command that nobody knows is text; options are not.
@@ -659,6 +655,9 @@ class _LatexReader(TokenReader):
                     preamble = text.partition(r"\begin{document}")[0]
                     text = re.sub(r"\\documentclass[^{}]*\{[^{}]*\}", "", preamble)
                 self.push_file(text, self.files.name_of(path))
+            elif path is None and suffix == ".tex":
+                self._warn(token.place, f"the main file {one} could not be read: its macros are "
+                                        "unknown.")  # fmt: skip
 
     def _bibliography(self, token: Token) -> None:
         self.takes("*")
@@ -1035,9 +1034,8 @@ def _merge_heads(heads: Sequence[list[list[_Run]]]) -> list[list[_Run]]:
 def _symbol(name: str) -> str | None:
     """Return the text that a command stands for; None where nobody knows it."""
     shown = getattr(_text_context().get_macro_spec(name), "simplify_repl", None)
-    if isinstance(shown, str) and "%" not in shown and len(shown) <= 8:
-        return _SYMBOLS.get(name, shown.strip())
-    return _SYMBOLS.get(name)
+    is_text = isinstance(shown, str) and "%" not in shown and len(shown) <= 8
+    return str(shown).strip() if is_text else None
 
 
 @cache

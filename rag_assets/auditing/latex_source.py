@@ -319,7 +319,8 @@ class TokenReader:
         self._tokens: list[Token] = []  # to be read, the last one first
         self._expansions = self._pushed = 0
         self._is_full = False
-        self.push(tokenize(_BUILT_IN.replace(r"\D", r"\NewDocumentCommand")))
+        macros = Path(__file__).with_name("latex_macros.tex")
+        self.push(tokenize(macros.read_text(encoding="utf-8")))
         while (token := self.next()) is not None:
             self.define(token.text)
         self._pushed = 0
@@ -591,43 +592,3 @@ def _signature(tokens: Sequence[Token]) -> tuple[_Parameter, ...]:
         (kind.lower() if kind in "oOsp" else "m", defaults.get(kind, tuple(tokenize(default))))
         for kind, default in re.findall(r"([A-Za-z])(?:\{([^{}]*)\})?", text_of(tokens))
     )
-
-
-# Commands of packages of whose arguments not all are text; \D is \NewDocumentCommand.
-_BUILT_IN = r"""
-\D\textcolor{omm}{#3} \D\colorbox{omm}{#3} \D\fcolorbox{mmm}{#3} \D\foreignlanguage{omm}{#3}
-\D\parbox{ooomm}{{#5}} \D\raisebox{moom}{#4} \D\makebox{oom}{#3} \D\framebox{oom}{#3}
-\D\scalebox{mom}{#3} \D\resizebox{smmm}{#4} \D\rotatebox{omm}{#3} \D\multirow{omomom}{{#6}}
-\D\hyperref{om}{#2} \D\hyperlink{mm}{#2} \D\hypertarget{mm}{#2} \D\texorpdfstring{mm}{#1}
-\D\stackrel{mm}{#2} \D\overset{mm}{#2} \D\underset{mm}{#2} \D\captionof{smm}{\caption{#3}}
-\D\subfloat{om}{\caption{#1}#2} \D\subcaptionbox{mom}{\caption{#1}#3}
-\D\bicaption{mm}{\caption{#1}\caption{#2}} \D\sidenote{om}{\footnote{#2}}
-\D\footnotetext{om}{\footnote{#2}} \D\enquote{sm}{“#2”} \D\foreignquote{smm}{“#3”}
-\D\ifthenelse{mmm}{#2} \D\ifdefempty{mmm}{#2} \D\ifstrempty{mmm}{#2} \D\ifdef{mmm}{#2}
-\D\textquote{oom}{“#3”} \D\blockquote{oom}{“#3”}
-\D\textcquote{oomom}{“#5”~\IfNoValueTF{#2}{\cite[#1]{#3}}{\cite[#1][#2]{#3}}}
-\D\blockcquote{oomom}{“#5”~\IfNoValueTF{#2}{\cite[#1]{#3}}{\cite[#1][#2]{#3}}}
-\D\ensuremath{m}{$#1$} \D\nicefrac{omm}{\frac{#2}{#3}}
-\D\sfrac{omm}{\frac{#2}{#3}} \D\hspace{sm}{~} \D\citetext{m}{(#1)}
-\D\footnotemark{o}{} \D\vspace{sm}{} \D\includegraphics{soom}{} \D\setlength{mm}{}
-\D\addtolength{mm}{} \D\setcounter{mm}{} \D\addtocounter{mm}{} \D\newcounter{mo}{}
-\D\newlength{m}{} \D\pagestyle{m}{} \D\thispagestyle{m}{} \D\pagenumbering{m}{}
-\D\bibliographystyle{m}{} \D\hypersetup{m}{} \D\sisetup{m}{} \D\graphicspath{m}{} \D\lstset{m}{}
-\D\captionsetup{omo}{} \D\index{om}{} \D\glsadd{om}{} \D\definecolor{mmm}{} \D\color{om}{}
-\D\rowcolor{om}{} \D\cellcolor{om}{} \D\fontsize{mm}{} \D\fontfamily{m}{}
-\D\addcontentsline{mmm}{} \D\markboth{mm}{} \D\markright{m}{} \D\thanks{m}{} \D\todo{om}{}
-\D\missingfigure{om}{} \D\marginpar{om}{} \D\marginnote{omo}{} \D\selectlanguage{m}{}
-\D\phantom{m}{} \D\hphantom{m}{} \D\vphantom{m}{} \D\rule{omm}{} \D\linespread{m}{}
-\D\setstretch{m}{} \D\lstinputlisting{om}{} \D\inputminted{omm}{} \D\verbatiminput{m}{}
-\D\author{om}{} \D\date{m}{} \D\institute{m}{} \D\affil{om}{} \D\affiliation{om}{} \D\email{m}{}
-\D\address{om}{} \D\today{}{} \D\AtBeginDocument{m}{} \D\AtEndDocument{m}{} \D\IfFileExists{mmm}{}
-\D\cline{m}{} \D\cmidrule{opm}{} \D\nocite{m}{} \D\defcitealias{mm}{} \D\citestyle{om}{}
-\D\citesetup{m}{} \D\setcitestyle{m}{} \D\DeclareFieldFormat{som}{}
-\D\DeclareCiteCommand{somoommmm}{} \D\includeonly{m}{} \D\newcolumntype{mom}{}
-\D\-{}{} \D\toprule{o}{} \D\bottomrule{o}{}
-\D\addlinespace{o}{} \D\specialrule{mmm}{} \D\sqrt{om}{√(#2)}
-\D\title{om}{\def\@title{#2}} \D\maketitle{}{\chapter*{\@title}}
-\D\newtheorem{smomo}{\newenvironment{#2}[1][]{\par\refstepcounter{#2}}{\par}}
-\D\newtcbtheorem{ommmm}{\newenvironment{#2}[2]{\par\refstepcounter{#2}\label{#5:##2}##1\par}{\par}}
-\newenvironment{abstract}{\section*{Abstract}}{}
-"""

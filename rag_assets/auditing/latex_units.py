@@ -110,7 +110,7 @@ def _expanded(
         macro = macros.get(token.text) if token.kind == "word" and depth else None
         if token.kind == "word" and token.text in _POWERS:
             yield from (token._replace(text=text) for text in _POWERS[token.text])
-        elif macro is None or macro.parameters or token.text in _UNITS:
+        elif macro is None or macro.parameters or token.text in {**_UNITS, **_PREFIXES}:
             yield token
         else:
             yield from _expanded(macro.body, macros, depth - 1)
