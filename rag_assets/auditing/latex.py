@@ -173,9 +173,8 @@ _DRAWINGS = names(
     "tikzpicture picture pspicture pgfpicture forest axis algorithmic algorithm2e circuitikz "
     "tikzcd CCSXML"
 )
-# Arguments that other environments take before their text.
+# Arguments that environments take before their text.
 _ARGUMENTS = pairs(
-    "minipage ooom multicols m adjustbox m CJK mm CJK* mm spacing m otherlanguage m adjustwidth mm "
     "list mm wrapfigure omom wraptable omom subfigure om subtable om displaycquote oom alignat m"
 )
 _MOST_HEADS = 3
@@ -499,8 +498,6 @@ class _LatexReader(TokenReader):
         self.takes("*")
         self.option()
         keys = text_of(self.argument())
-        if name.endswith("refrange"):
-            keys += f",{text_of(self.argument())}"
         if name not in _UNNUMBERED:
             for key in filter(str.strip, keys.split(",")):
                 self._refs.setdefault(key.strip(), token.place)
@@ -515,7 +512,7 @@ class _LatexReader(TokenReader):
         by_kind: dict[str, list[str]] = {}
         for key in keys.split(","):
             kind, number = self._labels.get(key.strip(), ("", "??"))
-            kind = kind if name.lower() in {"cref", "crefrange", "autoref"} else ""
+            kind = kind if name.lower() in {"cref", "autoref"} else ""
             shown = f"({number or '??'})" if name == "eqref" else number or "??"
             by_kind.setdefault(kind, []).append(shown)
         called = (
@@ -609,12 +606,7 @@ class _LatexReader(TokenReader):
 
     def _input(self, token: Token) -> None:
         name, place = token.text, token.place
-        argument = self.argument() if self.next_is("{") else [self.take() or token]
-        written = text_of(argument)
-        if name in {"import", "subimport"}:
-            written = f"{written.rstrip('/')}/{text_of(self.argument())}"
-        elif name == "InputIfFileExists":
-            self._skip_arguments("mm")
+        written = text_of(self.argument() if self.next_is("{") else [self.take() or token])
         current = self.open_files[-1] if self.open_files else ""
         path = self.files.find(written, ".tex", current)
         file = self.files.name_of(path) if path is not None else ""
@@ -638,10 +630,9 @@ class _LatexReader(TokenReader):
         written = text_of(self.argument())
         if name == "documentclass" and self.open_files[-1:] not in ([], [""]):
             # A chapter that can be typeset alone.
-            while (
-                self.up_to("begin", "word") is not None and text_of(self.argument()) != "document"
-            ):
-                continue
+            while self.up_to("begin", "word") is not None:
+                if text_of(self.argument()) == "document":
+                    return
             return
         is_class = name in {"documentclass", "LoadClass"}
         wanted = [(one, ".cls" if is_class else ".sty") for one in written.split(",")]
@@ -738,6 +729,7 @@ class _LatexReader(TokenReader):
                 self._out.prefix = self._out.prefix.removesuffix("> ")
 
     def _display(self, env: str, place: Place) -> None:
+        self._skip_arguments(_ARGUMENTS.get(env.rstrip("*"), ""))
         tokens = self.environment(env)
         if tokens is None:
             self._out.space()
@@ -941,12 +933,13 @@ class _LatexReader(TokenReader):
             if parts:
                 add("\n" if block.kind == "row" else "\n\n")
             add(block.prefix, runs[0][1])
-            if block.kind == "words" and not block.prefix.startswith("#"):
-                whole = "".join(text for text, _ in runs[:3])
-                start = _LINE_START.match(whole)
-                if start is not None and start.start(1) < len(runs[0][0]):
-                    at, (first, place) = start.start(1), runs[0]
-                    runs[0] = (f"{first[:at]}\\{first[at:]}", place)
+            start = _LINE_START.match("".join(text for text, _ in runs[:3]))
+            if start is not None and block.kind == "words" and not block.prefix.startswith("#"):
+                at, number = start.start(1), 0
+                while at >= len(runs[number][0]):
+                    at, number = at - len(runs[number][0]), number + 1
+                text, place = runs[number]
+                runs[number] = (f"{text[:at]}\\{text[at:]}", place)
             for text, place in runs:
                 add(text, place)
         add("\n")
@@ -965,15 +958,15 @@ def _handlers() -> dict[str, Callable[[_LatexReader, Token], None]]:
         reader._footnote: "footnote",
         reader._caption: "caption subcaption",
         reader._label: "label lstlabel",
-        reader._ref: "ref cref Cref autoref eqref pageref vref nameref crefrange Crefrange "
-                     "vpageref labelcref subref",
+        reader._ref: "ref cref Cref autoref eqref pageref vref nameref vpageref "
+                     " labelcref subref",
         reader._item: "item",
         reader._scripted: "textsuperscript textsubscript",
         reader._quantity: "SI si num numrange numlist ang qty unit SIrange SIlist qtyrange qtylist",
         reader._term: "gls Gls glspl Glspl ac Ac acp acs acl acf acrshort acrlong acrfull glsfull",
         reader._print_glossary: "printglossary printglossaries printnoidxglossary",
         reader._define_acronym: "newacronym newabbreviation acro DeclareAcronym newglossaryentry",
-        reader._input: "input include subfile import subimport InputIfFileExists",
+        reader._input: "input include subfile",
         reader._package: "usepackage RequirePackage documentclass LoadClass",
         reader._bibliography: "bibliography addbibresource addglobalbib",
         reader._begin: "begin",

@@ -454,6 +454,10 @@ class TokenReader:
         elif command.endswith("DocumentCommand"):
             name = self._name()
             self.macros[name] = Macro(_signature(self.argument()), tuple(self.argument()))
+        elif command.endswith("DocumentEnvironment"):
+            name = text_of(self.argument())
+            macro = Macro(_signature(self.argument()), tuple(self.argument()))
+            self.environments[name] = (macro, tuple(self.argument()))
         elif command in {"newenvironment", "renewenvironment"}:
             self.takes("*")
             name = text_of(self.argument())
