@@ -186,9 +186,6 @@ _ACCENTS = pairs(
     "c \u0327 d \u0323 b \u0331 r \u030a k \u0328 hat \u0302 bar \u0304 tilde \u0303 dot \u0307 "
     "ddot \u0308 vec \u20d7"
 )
-_SPACED = frozenset(
-    [" ", "\n", "\t", *names("quad qquad ; : enspace newline linebreak hfill space nobreakspace >")]
-)
 _LOWERED = str.maketrans("0123456789+-−", "₀₁₂₃₄₅₆₇₈₉₊₋₋")
 _SCRIPT = re.compile(r"[+\-−]?\d{1,6}[+\-−]?|[+\-−]")
 _RELATION = re.compile(r"\s*(=|<|>|≤|≥|≈|≠|≡|∼|≪|≫|∈|±|×|→|~)\s*")
@@ -199,7 +196,6 @@ _NAMES = {
     "figure": ("figure", "图"), "table": ("table", "表"), "equation": ("equation", "式"),
     "section": ("section", "节"), "chapter": ("chapter", "章"), "appendix": ("appendix", "附录"),
 }  # fmt: skip
-_UNNUMBERED = ("pageref", "vpageref", "nameref")
 
 
 def read_latex(path: Path, data: bytes | None = None, *, root: Path | None = None) -> DraftSource:
@@ -388,7 +384,7 @@ class _LatexReader(TokenReader):
             return
         elif _CITE.fullmatch(name):
             self._cite(name, place)
-        elif name == "," or name in _SPACED:
+        elif name == "," or name.isspace():
             self._out.space("\u2009" if name == "," else " ")
         elif name in _ACCENTS:
             base = self._plain(self.argument(), is_math=self._is_math)
@@ -498,17 +494,14 @@ class _LatexReader(TokenReader):
         self.takes("*")
         self.option()
         keys = text_of(self.argument())
-        if name not in _UNNUMBERED:
-            for key in filter(str.strip, keys.split(",")):
-                self._refs.setdefault(key.strip(), token.place)
+        for key in filter(str.strip, keys.split(",")):
+            self._refs.setdefault(key.strip(), token.place)
         is_han = "han" if _EAST_ASIAN.match(self._out.last) else ""
         self._out.write_marked(f"{_REF_OPENS}{name}|{is_han}|{keys}{_REF_CLOSES}", token.place)
 
     def _resolve(self, match: re.Match[str]) -> str:
         """Return a reference as it is printed; `??` where its label is not found."""
         name, is_han, keys = match[1].split("|", 2)
-        if name in _UNNUMBERED:
-            return "…"
         by_kind: dict[str, list[str]] = {}
         for key in keys.split(","):
             kind, number = self._labels.get(key.strip(), ("", "??"))
@@ -958,8 +951,7 @@ def _handlers() -> dict[str, Callable[[_LatexReader, Token], None]]:
         reader._footnote: "footnote",
         reader._caption: "caption subcaption",
         reader._label: "label lstlabel",
-        reader._ref: "ref cref Cref autoref eqref pageref vref nameref vpageref "
-                     " labelcref subref",
+        reader._ref: "ref cref Cref autoref eqref vref labelcref subref",
         reader._item: "item",
         reader._scripted: "textsuperscript textsubscript",
         reader._quantity: "SI si num numrange numlist ang qty unit SIrange SIlist qtyrange qtylist",
