@@ -191,7 +191,7 @@ _SCRIPT = re.compile(r"[+\-−]?\d{1,6}[+\-−]?|[+\-−]")
 _RELATION = re.compile(r"\s*(=|<|>|≤|≥|≈|≠|≡|∼|≪|≫|∈|±|×|→|~)\s*")
 _PACKAGES = (".sty", ".cls", ".cfg")
 _NUMBERING = re.compile(r"\W*(?:\d+|[A-Za-z]|[ivxIVX]{1,5})?\W*")
-_FIELD = re.compile(r"(\w+)\s*=\s*(?:\{((?:[^{}]|\{[^{}]*\})*)\}|([^,{}]*))")
+_FIELD = re.compile(r"(\w+)\s*=\s*(?:\{((?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*)\}|([^,{}]*))")
 _NAMES = {
     "figure": ("figure", "图"), "table": ("table", "表"), "equation": ("equation", "式"),
     "section": ("section", "节"), "chapter": ("chapter", "章"), "appendix": ("appendix", "附录"),
@@ -481,7 +481,7 @@ class _LatexReader(TokenReader):
     def _step(self, kind: str) -> None:
         self._counts[kind] = self._counts.get(kind, 0) + 1
         number, chapter = str(self._counts[kind]), self._counts["chapter"]
-        if chapter:
+        if chapter and kind in {"figure", "table", "equation"}:
             number = f"{chr(64 + chapter) if self._is_appendix else chapter}.{number}"
         self._here = (kind, number)
 
@@ -584,7 +584,7 @@ class _LatexReader(TokenReader):
             short = fields.get("short") or fields.get("name") or key
             self._acronyms[key] = (short, fields.get("long") or short, fields.get("first", ""))
             if "description" in fields:
-                self._glossary.append(rf"\item[{short}] {fields['description']}")
+                self._glossary.append(rf"\item[] {short}: {fields['description']}")
         else:
             short = text_of((self.option() if token.text == "acro" else self.argument()) or [])
             self._acronyms[key] = (short or key, text_of(self.argument()), "")
