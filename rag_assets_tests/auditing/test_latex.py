@@ -145,6 +145,15 @@ def test_own_macros_are_expanded(definition: str, used: str, shown: str) -> None
     assert read_latex(Path("d.tex"), document.encode()).text.strip() == shown
 
 
+def test_rows_of_formulas_are_numbered_and_braces_keep_a_cell_together() -> None:
+    formula = r"\begin{align} a \\ b \nonumber \\ c \label{e} \end{align} See \eqref{e}."
+    assert body(formula).endswith("See (2).")
+    table = (
+        r"\begin{tabular}{ll} A & \makecell{b\\c} \\ \hline 1 & \parbox{2cm}{x\\y} \\ \end{tabular}"
+    )
+    assert body(table) == "| A | b c |\n|---|---|\n| 1 | x y |"
+
+
 @pytest.mark.parametrize(
     "hostile",
     [
