@@ -14,10 +14,12 @@ from rag_assets.auditing.latex_source import (
     Token,
     TokenReader,
     latex_files,
+    names,
+    pairs,
     text_of,
     tokenize,
 )
-from rag_assets.auditing.latex_units import write_angle, write_number, write_unit
+from rag_assets.auditing.latex_units import RAISED, write_angle, write_number, write_unit
 from rag_assets.auditing.references import (
     DraftSource,
     Entry,
@@ -36,7 +38,7 @@ _BRACKETS = re.compile(r"[\[\]]")
 _LINE_START = re.compile(r"\s*\d*([#>+\-=|]|(?<=\d)[.)](?=\s)|~~~)")
 _LIGATURES = (
     ("---", "—"), ("--", "–"), ("\"`", "„"), ("\"'", "“"), (",,", "„"), ("``", "“"), ("''", "”"),
-    ("?`", "¿"), ("!`", "¡"),
+    ("?`", "¿"), ("!`", "¡"), ("`", "‘"),
 )  # fmt: skip
 # Around the label of a reference until all labels are known.
 _REF_OPENS, _REF_CLOSES = "\ue010", "\ue011"
@@ -47,11 +49,11 @@ _Run = tuple[str, Place]
 
 @dataclass(slots=True)
 class _Block:
-    """A paragraph, heading or item; a piece of code; the head of a table or a row below it."""
+    """A paragraph, heading or item; code or the head of a table; a row below one."""
 
     prefix: str = ""
     runs: list[_Run] = field(default_factory=list)
-    kind: Literal["words", "code", "head", "row"] = "words"
+    kind: Literal["words", "code", "row"] = "words"
 
 
 class _Output:
@@ -66,16 +68,10 @@ class _Output:
         self.prefix = ""  # of quotations
         self.mark = ""  # of the item that begins
         self.waiting: list[_Block] = []  # floats, until the paragraph ends
+        self.last = ""  # character of the paragraph
         self._is_plain = is_plain
         self._open = False
         self._pending = ""
-        self._last = ""
-        self._single_quotes = 0
-
-    @property
-    def last(self) -> str:
-        """The last character of the paragraph that is written."""
-        return self._last
 
     def space(self, kind: str = " ") -> None:
         r"""Write a space: `\n` where a line ends, `\u2009` for a thin one."""
@@ -84,72 +80,68 @@ class _Output:
 
     def write(self, text: str, place: Place, *, in_math: bool = False) -> None:
         """Write words, with what is a mark to Markdown escaped."""
-        if self._is_plain:
-            self.write_marked(text, place)
-            return
-        text = _MARKS.sub(lambda match: f"\\{match.group()}", text)
-        if in_math:
-            text = _BRACKETS.sub(lambda match: f"\\{match.group()}", text)
-        elif self._last == "]" and not self._pending and text[:1] in {"(", "["}:
-            text = f"\\{text}"
+        if not self._is_plain:
+            text = _MARKS.sub(r"\\\g<0>", text)
+            if in_math:
+                text = _BRACKETS.sub(r"\\\g<0>", text)
+            elif self.last == "]" and not self._pending and text[:1] in {"(", "["}:
+                text = f"\\{text}"
         self.write_marked(text, place)
-
-    def write_quoted(self, text: str, place: Place) -> None:
-        """Write words of running text, whose quotation marks and dashes are typed in ASCII."""
-        for typed, printed in _LIGATURES:
-            text = text.replace(typed, printed)
-        if "`" in text:
-            self._single_quotes += text.count("`")
-            text = text.replace("`", "‘")
-        if self._single_quotes and (match := re.search(r"'(?!\w)", text)):
-            self._single_quotes -= 1
-            text = text[: match.start()] + "’" + text[match.end() :]
-        self.write(text, place)
 
     def write_marked(self, text: str, place: Place) -> None:
         """Write Markdown."""
+        text = text if self._open else text.lstrip()
         if not text:
             return
         if not self._open:
-            text = text.lstrip()
-            if not text:
-                return
             self.blocks.append(_Block(self.prefix + self.mark))
             self.mark, self._open = "", True
-        runs = self.blocks[-1].runs
-        gap = self._gap(text)
-        if gap:
-            runs.append((gap, place))
-        runs.append((text, place))
-        self._pending, self._last = "", text[-1]
+        gap = " " if self._pending else ""
+        if self._pending == "\n" and _EAST_ASIAN.match(self.last) and _EAST_ASIAN.match(text):
+            gap = ""
+        elif self._pending == "\u2009" and self.last.isdigit() and text[0].isdigit():
+            gap = "\u2009"
+        self.blocks[-1].runs += [(gap, place)] * bool(gap) + [(text, place)]
+        self._pending, self.last = "", text[-1]
 
-    def _gap(self, text: str) -> str:
-        if self._pending == "\n" and _EAST_ASIAN.match(self._last) and _EAST_ASIAN.match(text):
-            return ""
-        if self._pending == "\u2009":
-            return "\u2009" if self._last.isdigit() and text[0].isdigit() else " "
-        return " " if self._pending else ""
+    def write_runs(self, runs: Sequence[_Run]) -> None:
+        """Write pieces of Markdown."""
+        for text, place in runs:
+            self.write_marked(text, place)
 
-    def end(self) -> None:
-        """End the paragraph."""
-        self._open, self._pending, self._last, self._single_quotes = False, "", "", 0
-        if self.waiting:
-            self.blocks += self.waiting
-            self.waiting = []
-
-    def add(self, blocks: Sequence[_Block]) -> None:
-        """Add blocks behind the paragraph."""
-        self.end()
-        self.blocks += blocks
+    def add(self, blocks: Sequence[_Block] = ()) -> None:
+        """End the paragraph and add blocks behind it."""
+        self._open, self._pending, self.last = False, "", ""
+        self.blocks += [*self.waiting, *blocks]
+        self.waiting = []
 
     def runs(self) -> list[_Run]:
         """Return all blocks as one."""
         found: list[_Run] = []
-        for block in self.blocks:
+        for block in [*self.blocks, *self.waiting]:
             if found and block.runs:
                 found.append((" ", block.runs[0][1]))
             found += block.runs
         return found
+
+
+@dataclass(slots=True)
+class _Table:
+    """A table while it is read, or a formula of several rows.
+
+    Args:
+        outer: what the table is part of.
+        cell: that is being read.
+        width: columns that it runs over.
+    """
+
+    outer: _Output
+    cell: _Output = field(default_factory=_Output)
+    rows: list[list[list[_Run]]] = field(default_factory=list)
+    row: list[list[_Run]] = field(default_factory=list)
+    head_rows: int = 0
+    width: int = 1
+    is_formula: bool = False
 
 
 # Commands and environments.
@@ -161,88 +153,45 @@ _LEVELS = {
 _COUNTED = ("chapter", "section", "subsection", "subsubsection")
 _CITE = re.compile(r"(?!nocite)[A-Za-z]*[cC]ite[A-Za-z]*")
 _LONGEST_NOTE = 200
+_LONGEST_TERM = 5_000
+_MOST_INPUTS = 2_000
 _FLOATS = {
-    "figure": "figure", "table": "table", "wrapfigure": "figure", "wraptable": "table",
-    "sidewaysfigure": "figure", "sidewaystable": "table", "SCfigure": "figure",
-    "subfigure": "", "subtable": "", "marginfigure": "figure", "margintable": "table",
-}  # fmt: skip
-_TABLES = {
-    "tabular": 1, "tabularx": 2, "tabulary": 2, "tabularray": 1, "tblr": 1, "longtblr": 1,
-    "longtable": 1, "supertabular": 1, "xltabular": 2, "array": 1,
-}  # fmt: skip
-_FORMULAS = frozenset(
-    [
-        "equation",
-        "align",
-        "gather",
-        "multline",
-        "eqnarray",
-        "math",
-        "displaymath",
-        "flalign",
-        "alignat",
-        "dmath",
-    ]
+    **dict.fromkeys(names("figure wrapfigure sidewaysfigure SCfigure marginfigure"), "figure"),
+    **dict.fromkeys(names("table wraptable sidewaystable margintable"), "table"),
+    **dict.fromkeys(names("subfigure subtable"), ""),
+}
+_TABLES = pairs(
+    "tabular 1 tabularx 2 tabulary 2 tabularray 1 tblr 1 longtblr 1 longtable 1 supertabular 1 "
+    "xltabular 2 array 1"
 )
-_QUOTES = frozenset(["quote", "quotation", "displayquote", "verse", "displaycquote"])
+_ROWS = names("align gather eqnarray flalign alignat")
+_FORMULAS = _ROWS | names("equation multline math displaymath dmath")
+_QUOTES = names("quote quotation displayquote verse displaycquote")
 _LISTS = {"itemize": "- ", "enumerate": "1. ", "description": "- ", "compactitem": "- ",
-          "compactenum": "1. ", "inparaenum": "", "inparaitem": "", "list": "- "}  # fmt: skip
-_DRAWINGS = frozenset(
-    [
-        "tikzpicture",
-        "picture",
-        "pspicture",
-        "pgfpicture",
-        "forest",
-        "axis",
-        "algorithmic",
-        "algorithm2e",
-        "circuitikz",
-        "tikzcd",
-        "CCSXML",
-    ]
+          "compactenum": "1. ", "list": "- "}  # fmt: skip
+_DRAWINGS = names(
+    "tikzpicture picture pspicture pgfpicture forest axis algorithmic algorithm2e circuitikz "
+    "tikzcd CCSXML"
 )
-# Arguments that other environments take before their text.
-_ARGUMENTS = {
-    "minipage": "ooom", "multicols": "m", "adjustbox": "m", "CJK": "mm", "CJK*": "mm",
-    "spacing": "m", "otherlanguage": "m", "adjustwidth": "mm", "list": "mm", "wrapfigure": "omom",
-    "wraptable": "omom", "subfigure": "om", "subtable": "om", "displaycquote": "oom",
-}  # fmt: skip
+# Arguments that environments take before their text.
+_ARGUMENTS = pairs(
+    "list mm wrapfigure omom wraptable omom subfigure om subtable om displaycquote oom alignat m"
+)
 _MOST_HEADS = 3
-_ENDS = {
-    "&": "&", "\\": "\\", "tabularnewline": "\\", "cr": "\\", "midrule": "rule", "hline": "rule",
-    "endhead": "endhead", "endfirsthead": "endfirsthead", "endfoot": "endfoot",
-    "endlastfoot": "endfoot",
-}  # fmt: skip
-_ACCENTS = {
-    "'": "\u0301", "`": "\u0300", "^": "\u0302", '"': "\u0308", "~": "\u0303", "=": "\u0304",
-    ".": "\u0307", "u": "\u0306", "v": "\u030c", "H": "\u030b", "c": "\u0327", "d": "\u0323",
-    "b": "\u0331", "r": "\u030a", "k": "\u0328", "hat": "\u0302", "bar": "\u0304",
-    "tilde": "\u0303", "dot": "\u0307", "ddot": "\u0308", "vec": "\u20d7",
-}  # fmt: skip
-_SPACED = frozenset([" ", "\n", "quad", "qquad", ";", ":", "enspace", "newline", "linebreak",
-                     "hfill", "space", "nobreakspace", ">", "\t"])  # fmt: skip
-_OWN_SYMBOLS = {
-    "textdegree": "°", "degree": "°", "celsius": "°C", "textcelsius": "°C", "circ": "°",
-    "sim": "~", "textasciitilde": "~", "textmu": "μ", "micro": "μ", "percent": "%", "euro": "€",
-    "textquotesingle": "'", "mid": "|", "vert": "|", "lvert": "|", "rvert": "|", "Vert": "‖",
-    "left": "", "right": "", "middle": "", "big": "", "Big": "", "bigg": "", "Bigg": "", "bigl": "",
-    "bigr": "", "Bigl": "", "Bigr": "",
-    "S": "§", "textsection": "§", "P": "¶", "ne": "≠", "dag": "†", "ddag": "‡", "copyright": "©",
-    "pounds": "£", "flqq": "«", "frqq": "»", "glqq": "„", "grqq": "“", "LaTeX": "LaTeX",
-    "TeX": "TeX", "BibTeX": "BibTeX", "textless": "<", "textgreater": ">", "textbar": "|",
-    "textunderscore": "_", "textbraceleft": "{", "textbraceright": "}", "colon": ":", "arg": "arg",
-    "det": "det", "Pr": "Pr", "Re": "Re", "Im": "Im", "upmu": "μ", "degreeCelsius": "°C",
-    "permil": "‰", "ohm": "Ω", "checkmark": "✓",
-    "increment": "Δ", "uppi": "π",
-    "slash": "/", "textnormal": "", "minus": "−", "to": "→", "item": "", "BooleanTrue": "",
-}  # fmt: skip
-_RAISED = str.maketrans("0123456789+-−", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻")
+_MOST_COLUMNS = 100
+# Deeper than a person nests: a file made to exhaust the stack is read no further.
+_DEEPEST = 40
+_ACCENTS = pairs(
+    "' \u0301 ` \u0300 ^ \u0302 \" \u0308 ~ \u0303 = \u0304 . \u0307 u \u0306 v \u030c H \u030b "
+    "c \u0327 d \u0323 b \u0331 r \u030a k \u0328 hat \u0302 bar \u0304 tilde \u0303 dot \u0307 "
+    "ddot \u0308 vec \u20d7"
+)
 _LOWERED = str.maketrans("0123456789+-−", "₀₁₂₃₄₅₆₇₈₉₊₋₋")
 _SCRIPT = re.compile(r"[+\-−]?\d{1,6}[+\-−]?|[+\-−]")
 _RELATION = re.compile(r"\s*(=|<|>|≤|≥|≈|≠|≡|∼|≪|≫|∈|±|×|→|~)\s*")
 _PACKAGES = (".sty", ".cls", ".cfg")
 _NUMBERING = re.compile(r"\W*(?:\d+|[A-Za-z]|[ivxIVX]{1,5})?\W*")
+_FIELD = re.compile(r"(\w+)\s*=\s*(?:\{((?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*)\}|([^,{}]*))")
 _NAMES = {
     "figure": ("figure", "图"), "table": ("table", "表"), "equation": ("equation", "式"),
     "section": ("section", "节"), "chapter": ("chapter", "章"), "appendix": ("appendix", "附录"),
@@ -261,25 +210,23 @@ def read_latex(path: Path, data: bytes | None = None, *, root: Path | None = Non
         UsageError: a file is too large or of an encoding that is not declared.
     """
     files = DraftFiles(path, root or path.absolute().parent.parent)
-    named = {""}
-    if data is not None:
-        files.contents[""] = data
-    else:
-        files.contents[""] = path.read_bytes()
-        named = {files.name_of(file.resolve()) for file in latex_files(path, root)}
+    files.contents[""] = path.read_bytes() if data is None else data
+    named = (
+        {files.name_of(file.resolve()) for file in latex_files(path, root)}
+        if data is None
+        else {""}
+    )
     text = files.decode("", files.contents[""])
     reader = _LatexReader(files)
-    reader.push(tokenize(text), "")
+    reader.push_file(text, "")
     reader.run()
-    source = reader.finish()
-    unseen = sorted(files.contents.keys() - named)
+    unseen = sorted(files.contents.keys() - named - {""})
     if unseen:
-        told = (
+        files.warnings.append(
             f"{path.name}: {', '.join(unseen)} {'is' if len(unseen) == 1 else 'are'} named by a "
             "macro. Verdicts on it are not marked as out of date when it changes."
         )
-        source = replace(source, warnings=(*source.warnings, told))
-    return source
+    return reader.finish()
 
 
 class _LatexReader(TokenReader):
@@ -289,26 +236,26 @@ class _LatexReader(TokenReader):
         super().__init__(files)
         self._out = _Output()
         self._is_math = False
-        self._depth = 0
-        self._title: list[Token] = []
+        self._depth = 0  # of texts that are read apart from the others
+        self._level = 0  # of braces and environments in the text that is read
+        self._table: _Table | None = None
+        self._quotes = 0  # single ones that are open
         self._raised: list[_Run] = []  # citations inside the formula that is read
         self._notes: list[_Block] = []
         self._note_count = 0
         self._lists: list[str] = []
-        self._ends: list[tuple[str, list[Token]]] = []
+        self._ends: list[tuple[str, tuple[Token, ...]]] = []
         self._floats: list[str] = []
         self._counts = dict.fromkeys((*_COUNTED, "figure", "table", "equation"), 0)
         self._is_appendix = False
         self._here = ("", "")  # what a label names: its kind and number
         self._labels: dict[str, tuple[str, str]] = {}
-        self._missing_labels: dict[str, Place] = {}
         self._refs: dict[str, Place] = {}
-        self._theorems: dict[str, int] = {}
-        self._boxed: dict[str, str] = {}  # of tcolorbox, with the prefix of their labels
-        self._acronyms: dict[str, tuple[str, str]] = {}
-        self._first_uses: dict[str, list[Token]] = {}
+        # Short and long form, and the text of the first use where it is another.
+        self._acronyms: dict[str, tuple[str, str, str]] = {}
         self._used_terms: set[str] = set()
-        self._glossary: list[tuple[str, list[Token]]] = []  # terms with their descriptions
+        self._glossary: list[str] = []  # items of terms with their descriptions
+        self._opened = 0
         self._bibliographies: dict[str, Place] = {}
         self._entries: list[Entry] = []
 
@@ -319,10 +266,10 @@ class _LatexReader(TokenReader):
         while (token := self.next()) is not None:
             if token.kind == "word":
                 self._command(token)
-            elif token.kind in {"space", "newline"}:
-                self._out.space("\n" if token.kind == "newline" else " ")
+            elif token.kind == "space":
+                self._out.space("\n" if "\n" in token.text else " ")
             elif token.kind == "par":
-                self._out.end()
+                self._out.add()
             elif token.kind == "code":
                 code = "~" * (3 + token.text.count("~~~"))
                 block = _Block("", [(f"{code}\n{token.text}\n{code}", token.place)], "code")
@@ -335,37 +282,58 @@ class _LatexReader(TokenReader):
             elif self._is_math:
                 self._out.write(token.text.replace("'", "′"), token.place)
             else:
-                self._out.write_quoted(token.text, token.place)
+                text = token.text
+                for typed, printed in _LIGATURES:
+                    text = text.replace(typed, printed)
+                self._quotes += text.count("‘")
+                if self._quotes:
+                    text, closed = re.subn(r"'(?!\w)", "’", text, count=self._quotes)
+                    self._quotes -= closed
+                self._out.write(text, token.place)
 
     def _character(self, token: Token) -> None:
         if token.text in {"$", "$$"}:
-            formula = self.up_to(
-                lambda one: one.kind == "char" and one.text == token.text,
-                may_break=token.text == "$$",
-            )
+            formula = self.up_to(token.text, may_break=token.text == "$$")
             if formula is None:
                 self._out.write("$", token.place)
             else:
                 self._formula(formula, token.place, is_display=token.text == "$$")
         elif token.text in {"^", "_"} and self._is_math:
-            self._script(token.text, token.place)
+            text = self._plain(self.argument(), is_math=True).replace(" ", "")
+            if text in {"°", "′", "°C"}:
+                self._out.write(text, token.place)
+            elif _SCRIPT.fullmatch(text):
+                raised = text.translate(RAISED if token.text == "^" else _LOWERED)
+                self._out.write(raised, token.place)
+            elif re.search(r"[\w*†‡′+−-]", text):
+                is_short = len(text) == 1 or (token.text == "_" and text.isalnum())
+                shown = text if is_short else f"({text})"
+                self._out.write(f"{token.text}{shown}", token.place)
+        elif token.text == "&" and (table := self._open_table()) is not None:
+            self._end_cell(table)
         elif token.text in {"~", "&"}:
             self._out.space()
-        elif token.text not in {"{", "}"}:
+        elif token.text in {"{", "}"}:
+            self._level += 1 if token.text == "{" else -1
+        else:
             self._out.write(token.text, token.place)
 
-    def _inside(self, tokens: Sequence[Token], output: _Output, *, is_math: bool) -> _Output:
+    def _inside(
+        self,
+        tokens: Sequence[Token],
+        output: _Output,
+        *,
+        is_math: bool = False,
+        table: _Table | None = None,
+    ) -> _Output:
         """Read tokens apart from the others."""
-        kept, self._out = self._out, output
-        was_math, self._is_math = self._is_math, is_math
+        kept = self._out, self._is_math, self._table, self._level
+        self._out, self._is_math, self._table, self._level = output, is_math, table, 0
         self._depth += 1
-        try:
-            # Deeper than a person nests: a file made to exhaust the stack is read no further.
-            if self._depth < 40:
-                self.apart(tokens, self.run)
-        finally:
-            self._out, self._is_math = kept, was_math
-            self._depth -= 1
+        if self._depth < _DEEPEST:
+            self.apart(tokens, self.run)
+        self._depth -= 1
+        self._out, self._is_math, self._table, self._level = kept
         return output
 
     def _inline(self, tokens: Sequence[Token]) -> list[_Run]:
@@ -377,138 +345,114 @@ class _LatexReader(TokenReader):
 
     # Formulas.
 
-    def _formula(self, tokens: Sequence[Token], place: Place, *, is_display: bool = False) -> None:
-        text = _RELATION.sub(r" \1 ", self._plain(tokens, is_math=True)).strip()
+    def _formula(
+        self,
+        tokens: Sequence[Token],
+        place: Place,
+        *,
+        is_display: bool = False,
+        table: _Table | None = None,
+    ) -> None:
+        output = self._inside(tokens, _Output(is_plain=True), is_math=True, table=table)
+        text = _RELATION.sub(r" \1 ", "".join(text for text, _ in output.runs())).strip()
         if is_display:
             self._out.space()
         self._out.write(text, place, in_math=True)
-        if self._depth == 0 or not self._is_math:
-            for written, where in self._raised:  # growth$^{\cite{lee}}$
-                self._out.write_marked(written, where)
+        if not self._is_math:  # growth$^{\cite{lee}}$
+            self._out.write_runs(self._raised)
             self._raised = []
         if is_display:
             self._out.space()
 
-    def _script(self, mark: str, place: Place) -> None:
-        text = self._plain(self.argument(), is_math=True).replace(" ", "")
-        if text in {"°", "∘", "′", "°C"}:
-            self._out.write(text.replace("∘", "°"), place)
-        elif _SCRIPT.fullmatch(text):
-            self._out.write(text.translate(_RAISED if mark == "^" else _LOWERED), place)
-        elif re.search(r"[\w*†‡′+−-]", text):
-            is_short = len(text) == 1 or (mark == "_" and text.isalnum())
-            self._out.write(f"{mark}{text}" if is_short else f"{mark}({text})", place)
-
     def _fraction(self, token: Token) -> None:
-        parts = [self._plain(self.argument(), is_math=True) for _ in range(2)]
-        top, bottom = (
-            f"({part})" if re.search(r"[\s+\-−·/]", part.strip()) else part.strip()
-            for part in parts
-        )
-        self._out.write(f"{top}/{bottom}", token.place)
+        parts = [self._plain(self.argument(), is_math=True).strip() for _ in range(2)]
+        shown = (f"({part})" if re.search(r"[\s+\-−·/]", part) else part for part in parts)
+        self._out.write("/".join(shown), token.place)
 
     # Commands.
 
     def _command(self, token: Token) -> None:
         name, place = token.text, token.place
         meant = token._replace(text=self.aliases.get(name, name))
-        handler = self._handlers().get(meant.text)
+        handler = _handlers().get(meant.text)
         is_own = name in self.macros and name not in _STRUCTURE
         if handler is not None and not is_own:
             handler(self, meant)
-        elif (is_own and self.expand(token)) or self.define(name) or self.branch(name):
+        elif is_own:
+            self.call(self.macros[name], place)
+        elif self.define(name) or self.branch(name):
             return
         elif _CITE.fullmatch(name):
             self._cite(name, place)
-        elif name == ",":
-            self._out.space("\u2009")
-        elif name in _SPACED:
-            self._out.space()
+        elif name == "," or name.isspace():
+            self._out.space("\u2009" if name == "," else " ")
         elif name in _ACCENTS:
             base = self._plain(self.argument(), is_math=self._is_math)
             base = base.replace("ı", "i").replace("ȷ", "j")
             accented = unicodedata.normalize("NFC", base[:1] + _ACCENTS[name])
             self._out.write(accented + base[1:], place)
-        elif name in _OWN_SYMBOLS:
-            self._out.write(_OWN_SYMBOLS[name], place)
-        elif len(name) == 1 and name in "%$&#{}_|":
-            self._out.write(name.replace("|", "‖"), place)
-        elif symbol := _symbol(name):
+        elif name in "%$&#{}_":
+            self._out.write(name, place)
+        elif (symbol := _symbol(name)) is not None:
             self._out.write(symbol, place)
-        else:
-            self._unknown(place)
+        # What stands in the braces of a command that nobody knows is text; options are not.
+        elif (option := self.option()) is not None and not self.next_is("{"):
+            self._put_back(option, place)
 
-    def _unknown(self, place: Place) -> None:
-        """Read the options of a command that nobody knows; what stands in its braces is text."""
-        option = self.option()
-        if option is None:
-            return
-        following = self.peek()
-        if following is None or (following.kind, following.text) != ("char", "{"):
-            bracket = Token("text", "[", place)
-            self.push([bracket, *option, bracket._replace(text="]")])
+    def _put_back(self, option: Sequence[Token], place: Place) -> None:
+        self.push([Token("text", "[", place), *option, Token("text", "]", place)])
 
     def _cite(self, name: str, place: Place) -> None:
         """Write a citation as it stands, with the marks of LaTeX gone from its notes."""
-        is_star = self.takes_star()
-        written = f"\\{name}{'*' * is_star}"
-        volume = self.option() if "volcite" in name.lower() else None
+        written = f"\\{name}{'*' * self.takes('*')}"
         if "volcite" in name.lower():
-            written += self._note(volume) if volume is not None else ""
+            written += self._note(self.option())
             self.argument()  # number of the volume
         is_many = name.endswith("s")
         for _ in range(2 * is_many):
             if (note := self.option("(", ")")) is not None:
                 written += f"({_flat(self._plain(note), '()')})"
         found = 0
-        while True:
+        while is_many or not found:
             notes = [note for _ in range(2) if (note := self.option()) is not None]
-            following = self.peek()
-            if following is None or (following.kind, following.text) != ("char", "{"):
-                for note in notes:
-                    bracket = Token("text", "[", place)
-                    self.push([bracket, *note, bracket._replace(text="]")])
+            if not self.next_is("{"):
+                for note in reversed(notes):
+                    self._put_back(note, place)
                 break
-            keys = ", ".join(
-                key for key in re.split(r"\s*,\s*", text_of(self.argument())) if key.strip()
-            )
-            written += "".join(map(self._note, notes)) + f"{{{_flat(keys, '{}')}}}"
+            keys = [key.strip() for key in text_of(self.argument()).split(",")]
+            shown = _flat(", ".join(filter(None, keys)), "{}")
+            written += "".join(map(self._note, notes)) + f"{{{shown}}}"
             found += 1
-            if not is_many:
-                break
         if found and self._is_math:
             self._raised.append((written, place))
         elif found:
             self._out.write_marked(written, place)
 
-    def _note(self, tokens: Sequence[Token]) -> str:
+    def _note(self, tokens: Sequence[Token] | None) -> str:
+        if tokens is None:
+            return ""
         return f"[{_flat(self._plain(tokens), '[]{}')[:_LONGEST_NOTE]}]"
 
     def _section(self, token: Token) -> None:
         name = token.text
-        is_counted = not self.takes_star() and name in _COUNTED
+        is_counted = not self.takes("*") and name in _COUNTED
         self.option()
-        title = self._inline(self.argument())
         if is_counted:
             self._counts[name] += 1
-            lower = _COUNTED[_COUNTED.index(name) + 1 :]
-            self._counts.update(dict.fromkeys(lower, 0))
+            self._counts.update(dict.fromkeys(_COUNTED[_COUNTED.index(name) + 1 :], 0))
             if name == "chapter":
                 self._counts.update(figure=0, table=0, equation=0)
-            first = "chapter" if self._counts["chapter"] else "section"
-            numbers = [self._counts[one] for one in _COUNTED[_COUNTED.index(first) :]]
-            shown = [str(number) for number in numbers if number]
-            if self._is_appendix and shown:
-                shown[0] = chr(ord("A") + (numbers[0] - 1) % 26)
-            kind = "appendix" if self._is_appendix else name
-            self._here = (kind.replace("sub", ""), ".".join(shown))
-        self._heading(_LEVELS[name], title)
-
-    def _heading(self, level: int, runs: list[_Run]) -> None:
-        self._out.end()
+            first = 0 if self._counts["chapter"] else 1
+            shown = [str(self._counts[one]) for one in _COUNTED[first:] if self._counts[one]]
+            if self._is_appendix:
+                shown[0] = chr(ord("A") + (self._counts[_COUNTED[first]] - 1) % 26)
+            kind = "appendix" if self._is_appendix else name.replace("sub", "")
+            self._here = (kind, ".".join(shown))
+        title = self._inline(self.argument())
+        self._out.add()
         self._flush_notes()
-        if runs:
-            self._out.add([_Block(f"{'#' * level} ", runs)])
+        if title:
+            self._out.add([_Block(f"{'#' * _LEVELS[name]} ", title)])
 
     def _flush_notes(self) -> None:
         if self._depth == 0:
@@ -516,251 +460,194 @@ class _LatexReader(TokenReader):
             self._notes = []
 
     def _footnote(self, token: Token) -> None:
-        place = token.place
         self.option()
-        tokens = self.argument()
         self._note_count += 1
         label = f"[^{self._note_count}]"
-        runs = self._inline(tokens)
+        runs = self._inline(self.argument())
         if runs:
-            self._out.write_marked(label, place)
+            self._out.write_marked(label, token.place)
             self._notes.append(_Block(f"{label}: ", runs))
 
     def _caption(self, _token: Token) -> None:
-        is_star = self.takes_star()
+        is_star = self.takes("*")
         self.option()
-        tokens = self.argument()
-        kind = next((kind for kind in reversed(self._floats) if kind), "")
-        if kind and not is_star and not (self._floats and not self._floats[-1]):
-            self._step(kind)
-        runs = self._inline(tokens)
+        if self._floats and self._floats[-1] and not is_star:
+            self._step(self._floats[-1])
+        runs = self._inline(self.argument())
+        output = self._table.outer if self._table is not None else self._out
         if runs:
-            self._out.add([_Block(self._out.prefix, runs)])
+            output.add([_Block(output.prefix, runs)])
 
     def _step(self, kind: str) -> None:
         self._counts[kind] = self._counts.get(kind, 0) + 1
-        chapter = self._counts["chapter"]
-        number = str(self._counts[kind])
-        if chapter:
+        number, chapter = str(self._counts[kind]), self._counts["chapter"]
+        if chapter and kind in {"figure", "table", "equation"}:
             number = f"{chr(64 + chapter) if self._is_appendix else chapter}.{number}"
         self._here = (kind, number)
 
     def _label(self, token: Token) -> None:
-        is_listing = token.text == "lstlabel"
-        self._labels[text_of(self.argument())] = ("", "…") if is_listing else self._here
+        key = text_of(self.argument())
+        self._labels[key] = self._here if token.text == "label" else ("", "…")
 
     def _ref(self, token: Token) -> None:
-        name, place = token.text, token.place
-        self.takes_star()
+        name = token.text
+        self.takes("*")
         self.option()
         keys = text_of(self.argument())
-        if name in {"crefrange", "Crefrange"}:
-            keys += f",{text_of(self.argument())}"
-        is_han = bool(_EAST_ASIAN.match(self._out.last))
-        for key in filter(None, (one.strip() for one in keys.split(","))):
-            if name not in {"pageref", "vpageref", "nameref"}:
-                self._refs.setdefault(key, place)
-        self._out.write_marked(
-            f"{_REF_OPENS}{name}|{'han' if is_han else ''}|{keys}{_REF_CLOSES}", place
-        )
+        for key in filter(str.strip, keys.split(",")):
+            self._refs.setdefault(key.strip(), token.place)
+        is_han = "han" if _EAST_ASIAN.match(self._out.last) else ""
+        self._out.write_marked(f"{_REF_OPENS}{name}|{is_han}|{keys}{_REF_CLOSES}", token.place)
 
     def _resolve(self, match: re.Match[str]) -> str:
         """Return a reference as it is printed; `??` where its label is not found."""
         name, is_han, keys = match[1].split("|", 2)
-        if name in {"pageref", "vpageref", "nameref"}:
-            return "…"
         by_kind: dict[str, list[str]] = {}
         for key in keys.split(","):
-            kind, number = self._labels.get(key.strip(), ("", ""))
-            kind = kind if name.lower() in {"cref", "crefrange", "autoref"} else ""
+            kind, number = self._labels.get(key.strip(), ("", "??"))
+            kind = kind if name.lower() in {"cref", "autoref"} else ""
             shown = f"({number or '??'})" if name == "eqref" else number or "??"
             by_kind.setdefault(kind, []).append(shown)
         called = (
-            _called(kind, numbers, is_capital=name in {"Cref", "Crefrange"}, is_han=bool(is_han))
+            _called(kind, numbers, is_capital=name[0] == "C", is_han=bool(is_han))
             for kind, numbers in by_kind.items()
         )
         return ("和" if is_han else " and ").join(called)
 
     def _item(self, token: Token) -> None:
-        place = token.place
-        self._out.end()
+        self._out.add()
         self._out.mark = self._lists[-1] if self._lists else ""
-        option = self.option()
-        term = self._inline(option) if option else []
+        term = self._inline(self.option() or [])
         if term and not _NUMBERING.fullmatch("".join(text for text, _ in term)):
-            for text, where in term:
-                self._out.write_marked(text, where)
+            self._out.write_runs(term)
             if not term[-1][0].endswith((":", ".", "：")):
-                self._out.write_marked("：" if count_han(term[-1][0]) else ":", place)
+                self._out.write_marked("：" if count_han(term[-1][0]) else ":", token.place)
             self._out.space()
 
     def _scripted(self, token: Token) -> None:
         runs = self._inline(self.argument())
         text = "".join(text for text, _ in runs)
         if _SCRIPT.fullmatch(text):
-            raised = _RAISED if token.text == "textsuperscript" else _LOWERED
+            raised = RAISED if token.text == "textsuperscript" else _LOWERED
             runs = [(text.translate(raised), token.place)]
-        for written, place in runs:  # \textsuperscript{\cite{lee}} among them
-            self._out.write_marked(written, place)
+        self._out.write_runs(runs)  # \textsuperscript{\cite{lee}} among them
 
     def _quantity(self, token: Token) -> None:
         """Write what siunitx typesets: a number, a unit, both, a range or a list."""
-        name, place = token.text, token.place
+        name = token.text
         self.option()
-        if name == "ang":
-            self._out.write(write_angle(self._plain(self.argument())), place)
-            return
+        if name == "qty" and not self.next_is("{"):
+            return  # \qty(…) of the package physics sizes brackets
         numbers: list[str] = []
         if name not in {"si", "unit"}:
-            if not self._opens_brace():
-                return  # \qty(…) of the package physics sizes brackets
-            tokens = self.argument()
-            if name == "qty" and not self._opens_brace():
-                self.push(tokens)
-                return
-            numbers = [write_number(part) for part in self._plain(tokens).split(";")]
-        if name in {"SIrange", "qtyrange", "numrange"}:
+            write = write_angle if name == "ang" else write_number
+            typed = self._plain(self.argument())
+            numbers = [write(part) for part in (typed.split(";") if name != "ang" else [typed])]
+        if name.endswith("range"):
             numbers.append(write_number(self._plain(self.argument())))
         unit = ""
-        if not name.startswith("num"):
+        if not name.startswith(("num", "ang")):
             self.option()  # before the unit, of older versions: \SI{5}[\$]{}
             unit = write_unit(self.argument(), self.macros)
-        gap = "" if not unit or unit in {"%", "°", "′", "″"} else " "
+        gap = "" if unit in {"", "%", "°", "′", "″"} else " "
         shown = [f"{number}{gap if number else ''}{unit}" for number in numbers] or [unit]
         joint = " to " if "range" in name else " and "
         text = ", ".join(shown[:-1]) + joint * (len(shown) > 1) + shown[-1]
-        self._out.write(text, place)
+        self._out.write(text, token.place)
 
     def _term(self, token: Token) -> None:
-        name, place = token.text, token.place
-        self.takes_star()
+        name = token.text
+        self.takes("*")
         self.option()
         key = text_of(self.argument())
-        short, long = self._acronyms.get(key, (key, key))
+        short, long, first = self._acronyms.get(key, (key, key, ""))
         kind = name.lower().removeprefix("acr").removeprefix("ac").removeprefix("gls")
         text = long if kind in {"l", "long", "lp"} else short
         is_first = kind in {"", "p", "pl"} and key not in self._used_terms
         self._used_terms.add(key)
-        if is_first and key in self._first_uses:
-            self.push(self._first_uses[key])
-            return
         if kind in {"f", "full", "fp"} or (is_first and long != short):
             text = f"{long} ({short})"
-        if kind in {"p", "pl", "lp", "sp", "fp"}:
+        if is_first and first:
+            text = first
+        elif kind in {"p", "pl", "lp", "sp", "fp"}:
             text += "s"
-        self._out.write(text[:1].upper() + text[1:] if name[0].isupper() else text, place)
+        text = text[:1].upper() + text[1:] if name[0].isupper() else text
+        self.push([one._replace(place=token.place) for one in tokenize(text)])
 
     def _define_acronym(self, token: Token) -> None:
-        name = token.text
-        if name == "acro":
-            key = text_of(self.argument())
-            option = self.option()
-            long = self._plain(self.argument())
-            self._acronyms[key] = (self._plain(option) if option else key, long)
-        elif name in {"newacronym", "newabbreviation"}:
+        if token.text in {"newacronym", "newabbreviation"}:
             self.option()
-            key, short, long = (self._plain(self.argument()) for _ in range(3))
-            self._acronyms[key] = (short, long)
-        else:
-            key, fields = text_of(self.argument()), _fields(self.argument())
-            name = self._plain(fields.get("name", ()))
-            short = self._plain(fields.get("short", ())) or name or key
-            self._acronyms[key] = (short, self._plain(fields.get("long", ())) or short)
-            if "first" in fields:
-                self._first_uses[key] = fields["first"]
+        key = text_of(self.argument())
+        if token.text in {"DeclareAcronym", "newglossaryentry"}:
+            found = _FIELD.findall(text_of(self.argument())[:_LONGEST_TERM])
+            fields = {name: held or bare.strip() for name, held, bare in reversed(found)}
+            short = fields.get("short") or fields.get("name") or key
+            self._acronyms[key] = (short, fields.get("long") or short, fields.get("first", ""))
             if "description" in fields:
-                self._glossary.append((key, fields["description"]))
+                self._glossary.append(rf"\item[] {short}: {fields['description']}")
+        else:
+            short = text_of((self.option() if token.text == "acro" else self.argument()) or [])
+            self._acronyms[key] = (short or key, text_of(self.argument()), "")
 
-    def _print_glossary(self, _token: Token) -> None:
+    def _print_glossary(self, token: Token) -> None:
         self.option()
-        for key, description in self._glossary:
-            self._out.end()
-            self._out.mark = "- "
-            place = description[0].place if description else Place("", 1)
-            self._out.write(f"{self._acronyms[key][0]}:", place)
-            self._out.space()
-            self.apart(description, self.run)
-        self._out.end()
-        self._glossary = []
+        items, self._glossary = " ".join(self._glossary), []
+        glossary = tokenize(rf"\begin{{description}}{items}\end{{description}}")
+        self.push([one._replace(place=token.place) for one in glossary])
 
     # Files.
 
     def _input(self, token: Token) -> None:
         name, place = token.text, token.place
-        folder = text_of(self.argument()) if name in {"import", "subimport"} else ""
-        written = text_of(self.argument()) if self._opens_brace() else self._word_of_input()
-        written = f"{folder.rstrip('/')}/{written}" if folder else written
-        if name == "InputIfFileExists":
-            self._skip_arguments("mm")
-        path = self.files.find(written, ".tex", self.open_files[-1] if self.open_files else "")
+        written = text_of(self.argument() if self.next_is("{") else [self.take() or token])
+        current = self.open_files[-1] if self.open_files else ""
+        path = self.files.find(written, ".tex", current)
+        file = self.files.name_of(path) if path is not None else ""
+        self._opened += 1
         if path is None:
             # Packages look for files of the system and of their own.
-            is_package = self.open_files[-1:] and self.open_files[-1].endswith(_PACKAGES)
-            if not is_package and not written.endswith((".pgf", ".tikz")):
+            if not current.endswith(_PACKAGES) and not written.endswith((".pgf", ".tikz")):
                 self._warn(place, f"\\{name}{{{written}}} names no file that could be read; what "
                                   "it says was not checked.")  # fmt: skip
-            return
-        file = self.files.name_of(path)
-        if file in self.open_files:
+        elif file in self.open_files or self._opened > _MOST_INPUTS:
             self._warn(place, f"\\{name}{{{written}}} includes a file in itself; it was left out.")
-            return
-        if name == "include":
-            self._out.end()
-        self.push(tokenize(self.files.read(path), file), file)
-
-    def _opens_brace(self) -> bool:
-        token = self.peek()
-        return token is not None and (token.kind, token.text) == ("char", "{")
-
-    def _word_of_input(self) -> str:
-        r"""Read `\input file` without braces."""
-        token = self.peek()
-        if token is None or token.kind != "text":
-            return ""
-        self.takes(token.text, "text")
-        return token.text
+        else:
+            if name == "include":
+                self._out.add()
+            self.push_file(self.files.read(path), file)
 
     def _package(self, token: Token) -> None:
         """Read the packages that stand beside the draft: their macros may be text."""
-        name, place = token.text, token.place
-        options = self.option()
+        name = token.text
+        options = text_of(self.option() or [])
         written = text_of(self.argument())
-        is_class = name.startswith(("documentclass", "LoadClass"))
         if name == "documentclass" and self.open_files[-1:] not in ([], [""]):
             # A chapter that can be typeset alone.
-            while (following := self.next()) is not None:
-                begins = (following.kind, following.text) == ("word", "begin")
-                if begins and text_of(self.argument()) == "document":
+            while self.up_to("begin", "word") is not None:
+                if text_of(self.argument()) == "document":
                     return
             return
-        if is_class and written == "subfiles" and options:
-            self._read_preamble(text_of(options), place)
-        for one in written.split(","):
-            path = self.files.find(one, ".cls" if is_class else ".sty")
+        is_class = name in {"documentclass", "LoadClass"}
+        wanted = [(one, ".cls" if is_class else ".sty") for one in written.split(",")]
+        if is_class and written == "subfiles":
+            wanted = [(options, ".tex")]
+        for one, suffix in wanted:
+            path = self.files.find(one, suffix)
             if path is not None and self.files.name_of(path) not in self.open_files:
-                file = self.files.name_of(path)
-                self.push(tokenize(self.files.read(path), file), file)
-
-    def _read_preamble(self, written: str, place: Place) -> None:
-        path = self.files.find(written, ".tex")
-        if path is None:
-            self._warn(place, f"the main file {written} could not be read: its macros are unknown.")
-            return
-        tokens = tokenize(self.files.read(path), self.files.name_of(path))
-        begins = [
-            at for at, token in enumerate(tokens[:-2])
-            if token.kind == "word" and token.text == "begin" and tokens[at + 2].text == "document"
-        ]  # fmt: skip
-        # Without its own \documentclass, which would be read as that of a chapter.
-        classes = [at for at, token in enumerate(tokens) if token.text == "documentclass"]
-        self.push(tokens[classes[0] + 2 if classes else 0 : begins[0] if begins else None])
+                text = self.files.read(path)
+                if suffix == ".tex":  # the main file of a chapter, for its macros
+                    preamble = text.partition(r"\begin{document}")[0]
+                    text = re.sub(r"\\documentclass[^{}]*\{[^{}]*\}", "", preamble)
+                self.push_file(text, self.files.name_of(path))
+            elif path is None and suffix == ".tex":
+                self._warn(token.place, f"the main file {one} could not be read: its macros are "
+                                        "unknown.")  # fmt: skip
 
     def _bibliography(self, token: Token) -> None:
-        place = token.place
-        self.takes_star()
+        self.takes("*")
         self.option()
         for one in text_of(self.argument()).split(","):
-            self._bibliographies.setdefault(one.strip(), place)
+            self._bibliographies.setdefault(one.strip(), token.place)
 
     def _warn(self, place: Place, sentence: str) -> None:
         self.files.warnings.append(f"{self.files.where(place)}: {sentence}")
@@ -775,47 +662,38 @@ class _LatexReader(TokenReader):
             self._out, self._notes, self._note_count = _Output(), [], 0
         elif env in self.environments:
             macro, end = self.environments[env]
-            self._ends.append((env, [token._replace(place=place) for token in end]))
+            self._ends.append((env, end))
+            self._level += 1
             self.call(macro, place)
         elif bare in _DRAWINGS:
             self.apart(self.environment(env) or [], self._only_labels)
+        elif bare in _FORMULAS:
+            self._display(env, place)
+        elif bare in _TABLES and not (self._is_math and bare == "array"):
+            self._tabular(env, place)
+        elif bare in _FLOATS:
+            self._float(env)
+        elif env == "thebibliography":
+            self._entries += self._items(self.environment(env) or [])
         else:
-            whole = ((_FORMULAS, self._display), (_TABLES, self._table), (_FLOATS, self._float))
-            for names, read in whole:
-                if bare in names and not (self._is_math and bare == "array"):
-                    read(env, place)
-                    return
-            self._open(env, place)
+            self._open(env, bare)
 
     def _only_labels(self) -> None:
-        while (token := self.next()) is not None:
-            if (token.kind, token.text) == ("word", "label"):
-                self._label(token._replace(text="lstlabel"))
+        while self.up_to("label", "word") is not None:
+            self._labels[text_of(self.argument())] = ("", "…")
 
-    def _open(self, env: str, place: Place) -> None:
+    def _open(self, env: str, bare: str) -> None:
         """Begin an environment whose text is read like any other."""
-        bare = env.rstrip("*")
+        self._level += 1
         if self._is_math:
             self._skip_arguments("om" if bare == "array" else "o")
             return
-        self._out.end()
+        self._out.add()
         self._skip_arguments(_ARGUMENTS.get(env, "o"))
-        if env == "thebibliography":
-            self._entries += self._items(self.environment(env) or [])
-        elif bare in _LISTS:
+        if bare in _LISTS:
             self._lists.append(_LISTS[bare])
         elif bare in _QUOTES:
             self._out.prefix += "> "
-        elif env == "abstract":
-            self._heading(2, [("Abstract", place)])
-        elif bare in self._theorems:
-            self._theorems[bare] += 1
-            self._here = (bare, str(self._theorems[bare]))
-            if bare in self._boxed:
-                for text, where in self._inline(self.argument()):
-                    self._out.write_marked(text, where)
-                self._out.end()
-                self._labels[f"{self._boxed[bare]}:{text_of(self.argument())}"] = self._here
 
     def _skip_arguments(self, kinds: str) -> None:
         for kind in kinds:
@@ -827,163 +705,134 @@ class _LatexReader(TokenReader):
     def _end(self, _token: Token) -> None:
         env = text_of(self.argument())
         bare = env.rstrip("*")
+        self._level -= 1
         if env == "document":
             if self.open_files[-1:] in ([], [""]):
-                self._stack.clear()
+                self._tokens.clear()
             else:
                 self.end_file()
-            return
-        if self._ends and self._ends[-1][0] == env:
+        elif self._ends and self._ends[-1][0] == env:
             self.push(self._ends.pop()[1])
-            return
-        if self._is_math:
-            return
-        self._out.end()
-        if bare in _LISTS and self._lists:
-            self._lists.pop()
-            self._out.mark = ""
-        elif bare in _QUOTES:
-            self._out.prefix = self._out.prefix.removesuffix("> ")
+        elif not self._is_math:
+            self._out.add()
+            if bare in _LISTS and self._lists:
+                self._lists.pop()
+                self._out.mark = ""
+            elif bare in _QUOTES:
+                self._out.prefix = self._out.prefix.removesuffix("> ")
 
     def _display(self, env: str, place: Place) -> None:
+        self._skip_arguments(_ARGUMENTS.get(env.rstrip("*"), ""))
         tokens = self.environment(env)
         if tokens is None:
             self._out.space()
             return
-        if env.startswith("alignat"):
-            tokens = tokens[3:]
         is_numbered = not env.endswith("*") and env not in {"math", "displaymath"}
         if is_numbered:
             self._step("equation")
-        labels = [at for at, token in enumerate(tokens) if token.text == "label"]
-        rows = [at for at, token in enumerate(tokens) if token.text == "\\"]
-        if is_numbered and len(labels) > 1 and env in {"align", "gather", "eqnarray", "flalign"}:
-            # Each row has a number; its label is read before the next one begins.
-            first = 0
-            for last in [*rows, len(tokens)]:
-                if first:
-                    self._step("equation")
-                self._formula(tokens[first:last], place, is_display=True)
-                first = last + 1
-            return
-        self._formula(tokens, place, is_display=True)
+        table = _Table(self._out, is_formula=True) if is_numbered and env in _ROWS else None
+        self._formula(tokens, place, is_display=True, table=table)
 
-    def _float(self, env: str, _place: Place) -> None:
-        self._skip_arguments(_ARGUMENTS.get(env.rstrip("*"), "o"))
+    def _float(self, env: str) -> None:
+        bare = env.rstrip("*")
+        self._skip_arguments(_ARGUMENTS.get(bare, "o"))
         tokens = self.environment(env)
         if tokens is None:
             return
-        self._floats.append(_FLOATS[env.rstrip("*")])
-        output = self._inside(tokens, _Output(), is_math=False)
+        self._floats.append(_FLOATS[bare])
+        output = self._inside(tokens, _Output())
         self._floats.pop()
-        output.end()
+        output.add()
         if self._floats:
             self._out.add(output.blocks)
         else:
             self._out.waiting += output.blocks
             if not self._out.last:
-                self._out.end()
+                self._out.add()
 
-    def _table(self, env: str, place: Place) -> None:
+    # Tables.
+
+    def _tabular(self, env: str, place: Place) -> None:
         self.option()
-        for _ in range(_TABLES[env.rstrip("*")] + env.endswith("*")):
+        for _ in range(int(_TABLES[env.rstrip("*")]) + env.endswith("*")):
             self.argument()
         tokens = self.environment(env)
         if tokens is None:
             return
-        self._out.end()
-        rows, head_rows = self._rows(self._without_captions(tokens))
+        self._out.add()
+        table = _Table(self._out)
+        self._floats.append("table")  # captions of long tables stand inside them
+        self._inside(tokens, table.cell, table=table)
+        self._floats.pop()
+        self._end_row(table)
+        self._out = table.outer
+        rows = table.rows
+        # Without a rule below it no row is known to be a head.
+        head_rows = table.head_rows if table.head_rows < len(rows) else 0
         if not rows:
             return
         width = max(len(row) for row in rows)
-        head = _merge_heads([row + [[]] * (width - len(row)) for row in rows[:head_rows]])
-        head = head or [[]] * width
-        body = rows[head_rows:]
+        rows = [row + [[]] * (width - len(row)) for row in rows]
+        head = _merge_heads(rows[:head_rows]) or [[]] * width
         self._out.blocks += [
-            replace(_row(head, place), kind="head"),
+            replace(_row(head, place), kind="code"),
             _Block("", [("|---" * width + "|", place)], "row"),
-            *(_row(row + [[]] * (width - len(row)), place) for row in body),
+            *(_row(row, place) for row in rows[head_rows:]),
         ]
 
-    def _without_captions(self, tokens: Sequence[Token]) -> list[Token]:
-        """Write the captions inside a table before it, and return the rest."""
-        rest: list[Token] = []
+    def _open_table(self) -> _Table | None:
+        """Return the table whose cell is read, None inside braces or elsewhere."""
+        table = self._table
+        return None if table is None or table.is_formula or self._level > 0 else table
 
-        def read() -> None:
-            while (token := self.next()) is not None:
-                if (token.kind, token.text) == ("word", "caption"):
-                    self._caption(token)
-                else:
-                    rest.append(token)
+    def _end_cell(self, table: _Table) -> None:
+        runs = [(text.replace("|", "\\|"), place) for text, place in table.cell.runs()]
+        table.row += [runs, *([] for _ in range(table.width - 1))]
+        table.width = 1
+        self._out = table.cell = _Output()
 
-        self._floats.append("table")
-        self.apart(tokens, read)
-        self._floats.pop()
-        return rest
+    def _end_row(self, table: _Table) -> None:
+        self._end_cell(table)
+        table.rows += [table.row] * any(table.row)
+        table.row = []
 
-    def _rows(self, tokens: Sequence[Token]) -> tuple[list[list[list[_Run]]], int]:
-        """Return the rows of a table, each cell as runs, and how many of them are its head."""
-        rows: list[list[list[_Run]]] = []
-        row: list[list[_Run]] = []
-        cell: list[Token] = []
-        head_rows = 0
+    def _line_break(self, token: Token) -> None:
+        if token.text == "\\":
+            self.takes("*")
+            self.option()
+        if (table := self._open_table()) is not None:
+            self._end_row(table)
+            return
+        self._out.space()
+        if self._table is not None and self._level <= 0:
+            self._step("equation")
 
-        def end_cell() -> None:
-            runs, width = self._cell(cell)
-            row.extend([runs, *([] for _ in range(width - 1))])
-            cell.clear()
+    def _unnumbered(self, _token: Token) -> None:
+        if self._table is not None:
+            self._counts["equation"] -= 1
 
-        def end_row() -> None:
-            end_cell()
-            if any(row):
-                rows.append(list(row))
-            row.clear()
+    def _rule(self, token: Token) -> None:
+        if token.text == "midrule":
+            self.option()
+        if (table := self._open_table()) is None:
+            return
+        self._end_row(table)
+        if token.text in {"midrule", "hline"}:
+            # The first one below a row parts the head from the rest.
+            rows = len(table.rows)
+            table.head_rows = table.head_rows or (rows if rows <= _MOST_HEADS else 0)
+        elif token.text == "endfirsthead":
+            table.head_rows = len(table.rows)
+        else:  # what is printed on other pages
+            table.head_rows = table.head_rows or len(table.rows)
+            del table.rows[table.head_rows :]
 
-        for name, token in _with_ends(tokens):
-            if name == "&":
-                end_cell()
-            elif name == "\\":
-                end_row()
-            elif name == "rule":
-                # The first one below a row parts the head from the rest.
-                end_row()
-                head_rows = head_rows or (len(rows) if len(rows) <= _MOST_HEADS else 0)
-            elif name == "endfirsthead":
-                head_rows = len(rows)
-            elif name in {"endhead", "endfoot"}:  # what is printed on other pages
-                end_row()
-                head_rows = head_rows or len(rows)
-                del rows[head_rows:]
-            else:
-                cell.append(token)
-        end_row()
-        # Without a rule below it no row is known to be a head.
-        return rows, head_rows if head_rows < len(rows) else 0
-
-    def _cell(self, tokens: Sequence[Token]) -> tuple[list[_Run], int]:
-        """Return what a cell says and over how many columns it runs."""
-        width = 1
-        held: list[_Run] = []
-
-        def read() -> None:
-            nonlocal width
-            if self.takes("multicolumn", "word"):
-                count = text_of(self.argument())
-                width = int(count) if count.isdigit() and int(count) < 100 else 1
-                self.argument()
-                self.push(self.argument())
-            self.run()
-
-        kept, self._out = self._out, _Output()
-        floats, self._floats = self._floats, self._floats or ["table"]
-        self._depth += 1
-        if self._depth < 40:
-            self.apart(tokens, read)
-        self._depth -= 1
-        self._out.end()
-        held = [(text.replace("|", "\\|"), place) for text, place in self._out.runs()]
-        self._out, self._floats = kept, floats
-        return held, width
+    def _span(self, _token: Token) -> None:
+        count = text_of(self.argument())
+        self.argument()
+        if self._table is not None and count.isdigit():
+            self._table.width = min(int(count), _MOST_COLUMNS)
+        self.push(self.argument())
 
     def _items(self, tokens: list[Token]) -> Iterator[Entry]:
         starts = [at for at, t in enumerate(tokens) if (t.kind, t.text) == ("word", "bibitem")]
@@ -993,10 +842,10 @@ class _LatexReader(TokenReader):
             def read(found: list[str] = found) -> None:
                 self.option()
                 found.append(text_of(self.argument()))
-                rest = []
-                while (token := self.next()) is not None:
-                    rest.append(token if token.kind != "par" else token._replace(kind="space"))
-                found.append(self._plain(rest))
+                rest = iter(self.next, None)
+                found.append(
+                    self._plain([t._replace(kind="space") if t.kind == "par" else t for t in rest])
+                )
 
             self.apart(tokens[start + 1 : following], read)
             text, place = " ".join(found[1].split()), tokens[start].place
@@ -1004,32 +853,9 @@ class _LatexReader(TokenReader):
 
     # Commands that need no more than a few lines.
 
-    def _opened_formula(self, token: Token) -> None:
-        closes = ")" if token.text == "(" else "]"
-        formula = self.up_to(lambda one: one.kind == "word" and one.text == closes)
-        if formula is not None:
-            self._formula(formula, token.place, is_display=token.text == "[")
-
-    def _root(self, token: Token) -> None:
-        self.option()
-        text = self._plain(self.argument(), is_math=True)
-        self._out.write(f"√{text}" if len(text) < 2 else f"√({text})", token.place)
-
-    def _line_break(self, _token: Token) -> None:
-        self.takes_star()
-        self.option()
-        self._out.space()
-
     def _begin_appendix(self, _token: Token) -> None:
         self._is_appendix = True
         self._counts.update(dict.fromkeys(_COUNTED, 0))
-
-    def _title_page(self, token: Token) -> None:
-        if token.text == "title":
-            self.option()
-            self._title = self.argument()
-        else:
-            self._heading(1, self._inline(self._title))
 
     def _space_if_needed(self, _token: Token) -> None:
         following = self.next()
@@ -1038,76 +864,25 @@ class _LatexReader(TokenReader):
             if following.kind == "word" or following.text[:1].isalnum():
                 self._out.space()
 
-    def _define_theorem(self, token: Token) -> None:
-        self.takes_star()
-        if token.text == "newtcbtheorem":
-            self.option()
-        name = text_of(self.argument())
-        self._theorems[name] = 0
-        if token.text == "newtcbtheorem":
-            self._skip_arguments("mm")
-            self._boxed[name] = text_of(self.argument())
-        else:
-            self._skip_arguments("omo")
-
     def _substance(self, token: Token) -> None:
         text = text_of(self.argument()).replace("->", "→")
         self._out.write(re.sub(r"[_^{}$]", "", text), token.place)
-
-    @staticmethod
-    @cache
-    def _handlers() -> "dict[str, Callable[[_LatexReader, Token], None]]":
-        reader = _LatexReader
-        table = {
-            reader._section: " ".join(_LEVELS),
-            reader._footnote: "footnote",
-            reader._caption: "caption subcaption",
-            reader._label: "label lstlabel",
-            reader._ref: "ref cref Cref autoref eqref pageref vref nameref crefrange Crefrange "
-                         "vpageref labelcref subref",
-            reader._item: "item",
-            reader._scripted: "textsuperscript textsubscript",
-            reader._quantity: "SI si num numrange numlist ang qty unit SIrange SIlist qtyrange "
-                              "qtylist",
-            reader._print_glossary: "printglossary printglossaries printnoidxglossary",
-            reader._term: "gls Gls glspl Glspl ac Ac acp acs acl acf acrshort acrlong acrfull "
-                              "glsfull",
-            reader._define_acronym: "newacronym newabbreviation acro DeclareAcronym "
-                                    "newglossaryentry",
-            reader._input: "input include subfile import subimport InputIfFileExists",
-            reader._package: "usepackage RequirePackage documentclass LoadClass",
-            reader._bibliography: "bibliography addbibresource addglobalbib",
-            reader._begin: "begin",
-            reader._end: "end",
-            reader._opened_formula: "( [",
-            reader._fraction: "frac tfrac dfrac cfrac",
-            reader._root: "sqrt",
-            reader._line_break: "\\",
-            reader._begin_appendix: "appendix",
-            reader._title_page: "title maketitle",
-            reader._space_if_needed: "xspace",
-            reader._define_theorem: "newtheorem newtcbtheorem",
-            reader._substance: "ce",
-            (lambda own, _: own._out.end()): "par",
-            (lambda own, _: own.end_file()): "endinput",
-        }  # fmt: skip
-        return {name: handler for handler, names in table.items() for name in names.split()}
 
     # The end.
 
     def finish(self) -> DraftSource:
         """Return all that was read."""
-        self._out.end()
+        self._out.add()
         self._flush_notes()
         for key, place in self._refs.items():
             if key not in self._labels:
                 self._warn(place, f"\\ref{{{key}}} points at no \\label.")
-        entries = [*self._entries, *self._bibliography_entries()]
+        entries = (*self._entries, *self._bibliography_entries())
         text, lines = self._written()
         return DraftSource(
             text,
             hash_bytes(b"\0".join(self.files.contents.values())),
-            entries=tuple(entries),
+            entries=entries,
             lines=tuple(lines),
             warnings=tuple(dict.fromkeys(self.files.warnings)),
         )
@@ -1151,12 +926,13 @@ class _LatexReader(TokenReader):
             if parts:
                 add("\n" if block.kind == "row" else "\n\n")
             add(block.prefix, runs[0][1])
-            if block.kind == "words" and not block.prefix.startswith("#"):
-                whole = "".join(text for text, _ in runs[:3])
-                start = _LINE_START.match(whole)
-                if start is not None and start.start(1) < len(runs[0][0]):
-                    at, (first, place) = start.start(1), runs[0]
-                    runs[0] = (f"{first[:at]}\\{first[at:]}", place)
+            start = _LINE_START.match("".join(text for text, _ in runs[:3]))
+            if start is not None and block.kind == "words" and not block.prefix.startswith("#"):
+                at, number = start.start(1), 0
+                while at >= len(runs[number][0]):
+                    at, number = at - len(runs[number][0]), number + 1
+                text, place = runs[number]
+                runs[number] = (f"{text[:at]}\\{text[at:]}", place)
             for text, place in runs:
                 add(text, place)
         add("\n")
@@ -1164,9 +940,42 @@ class _LatexReader(TokenReader):
 
 
 # What is no macro of its own even where a draft defines it.
-_STRUCTURE = frozenset(
-    [*_LEVELS, "begin", "end", "input", "include", "item", "footnote", "caption", "label", "ref"]
-)
+_STRUCTURE = frozenset(_LEVELS) | names("begin end input include item footnote caption label ref")
+
+
+@cache
+def _handlers() -> dict[str, Callable[[_LatexReader, Token], None]]:
+    reader = _LatexReader
+    table: dict[Callable[[_LatexReader, Token], None], str] = {
+        reader._section: " ".join(_LEVELS),
+        reader._footnote: "footnote",
+        reader._caption: "caption subcaption",
+        reader._label: "label lstlabel",
+        reader._ref: "ref cref Cref autoref eqref vref labelcref subref",
+        reader._item: "item",
+        reader._scripted: "textsuperscript textsubscript",
+        reader._quantity: "SI si num numrange numlist ang qty unit SIrange SIlist qtyrange qtylist",
+        reader._term: "gls Gls glspl Glspl ac Ac acp acs acl acf acrshort acrlong acrfull glsfull",
+        reader._print_glossary: "printglossary printglossaries printnoidxglossary",
+        reader._define_acronym: "newacronym newabbreviation acro DeclareAcronym newglossaryentry",
+        reader._input: "input include subfile",
+        reader._package: "usepackage RequirePackage documentclass LoadClass",
+        reader._bibliography: "bibliography addbibresource addglobalbib",
+        reader._begin: "begin",
+        reader._end: "end",
+        reader._fraction: "frac tfrac dfrac cfrac",
+        reader._line_break: "\\ tabularnewline cr",
+        reader._unnumbered: "nonumber notag",
+        reader._rule: "midrule hline endhead endfirsthead endfoot endlastfoot",
+        reader._span: "multicolumn",
+        reader._begin_appendix: "appendix",
+        reader._space_if_needed: "xspace",
+        (lambda own, _: own._step(text_of(own.argument()))): "refstepcounter",
+        reader._substance: "ce",
+        (lambda own, _: own._out.add()): "par",
+        (lambda own, _: own.end_file()): "endinput",
+    }  # fmt: skip
+    return {name: handler for handler, names in table.items() for name in names.split()}
 
 
 def _called(kind: str, numbers: Sequence[str], *, is_capital: bool, is_han: bool) -> str:
@@ -1183,26 +992,6 @@ def _called(kind: str, numbers: Sequence[str], *, is_capital: bool, is_han: bool
 def _flat(text: str, without: str) -> str:
     """Return text on one line without the brackets that would end what it stands in."""
     return " ".join(text.translate(dict.fromkeys(map(ord, without))).split())
-
-
-def _fields(tokens: Sequence[Token]) -> dict[str, list[Token]]:
-    """Return the values of `name={a, b},plural=c` by their names."""
-    fields: dict[str, list[Token]] = {}
-    name, value, depth = "", None, 0
-    for token in tokens:
-        if token.kind == "char" and token.text in {"{", "}"}:
-            depth += 1 if token.text == "{" else -1
-        is_plain = token.kind == "text" and depth == 0
-        for piece in re.split("([=,])", token.text) if is_plain else [token.text]:
-            if is_plain and piece == ",":
-                name, value = "", None
-            elif is_plain and piece == "=" and value is None:
-                value = fields.setdefault(name.strip(), [])
-            elif value is not None:
-                value.append(token._replace(text=piece))
-            else:
-                name += piece
-    return fields
 
 
 def _row(cells: Sequence[list[_Run]], place: Place) -> _Block:
@@ -1226,45 +1015,16 @@ def _merge_heads(heads: Sequence[list[list[_Run]]]) -> list[list[_Run]]:
     return merged
 
 
-def _with_ends(tokens: Sequence[Token]) -> Iterator[tuple[str, Token]]:
-    r"""Yield the tokens of a table, each with what it ends: `&`, `\\`, a rule, or nothing."""
-    at = depth = 0
-    while at < len(tokens):
-        token = tokens[at]
-        at += 1
-        if token.kind == "char" and token.text in {"{", "}"}:
-            depth += 1 if token.text == "{" else -1
-        elif token.kind == "word" and token.text in {"begin", "end"}:
-            depth += 1 if token.text == "begin" else -1
-        name = _ENDS.get(token.text, "") if depth <= 0 and token.kind in {"word", "char"} else ""
-        yield name, token
-        if name in {"\\", "rule"}:
-            at += _length_of_option(tokens[at:])
-
-
-def _length_of_option(tokens: Sequence[Token]) -> int:
-    """Return how many tokens `[2pt]`, `*` or `(lr){2-3}` behind a row or rule takes."""
-    at = 0
-    while at < len(tokens) and (tokens[at].kind == "space" or tokens[at].text == "*"):
-        at += 1
-    if at < len(tokens) and (tokens[at].kind, tokens[at].text) == ("char", "["):
-        closes = next((n for n, t in enumerate(tokens[at:]) if t.text == "]"), None)
-        return at + closes + 1 if closes is not None else 0
-    return 0
+@cache
+def _symbol(name: str) -> str | None:
+    """Return the text that a command stands for; None where nobody knows it."""
+    shown = getattr(_text_context().get_macro_spec(name), "simplify_repl", None)
+    is_text = isinstance(shown, str) and "%" not in shown and len(shown) <= 8
+    return str(shown).strip() if is_text else None
 
 
 @cache
-def _symbol(name: str) -> str:
-    """Return the character that a command stands for, empty where it stands for none."""
-    found = _symbols().get_macro_spec(name)
-    shown = getattr(found, "simplify_repl", None)
-    if not isinstance(shown, str) or "%" in shown or len(shown) > 8:
-        return ""
-    return shown.strip()
-
-
-@cache
-def _symbols():  # type: ignore[no-untyped-def]
+def _text_context():  # type: ignore[no-untyped-def]
     from pylatexenc.latex2text import get_default_latex_context_db
 
     return get_default_latex_context_db()

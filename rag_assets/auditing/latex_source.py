@@ -5,7 +5,6 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -14,7 +13,8 @@ from rag_assets.model import UsageError, drop_controls
 
 # One file as tokens.
 
-TokenKind = Literal["text", "space", "newline", "par", "word", "char", "parameter", "verb", "code"]
+# "char" is one of $ $$ { } [ ] ( ) & ~ ^ _ *; "end" ends a file.
+TokenKind = Literal["text", "space", "par", "word", "char", "parameter", "verb", "code", "end"]
 
 
 class Place(NamedTuple):
@@ -51,20 +51,20 @@ _TOKEN = re.compile(
   | \\(?P<link>url|path|nolinkurl|href)\s*\{{(?P<address>(?:[^{{}}\\\n]|\\.|\{{[^{{}}\n]*\}})*)\}}
   | %[^\n]*(?:\n[ \t]*(?P<after_comment>(?:\n\s*)?))?
   | (?P<par>[ \t]*\n[ \t]*\n\s*)
-  | (?P<newline>[ \t]*\n[ \t]*)
-  | (?P<space>[ \t]+)
+  | (?P<space>[ \t]*\n[ \t]*|[ \t]+)
   | \\(?P<word>[A-Za-z@]+)[ \t]*(?:\n(?![ \t]*\n)[ \t]*)?
   | \\(?P<symbol>.)
-  | (?P<char>\$\$?|[{{}}\[\]&~^_])
-  | (?P<parameter>\#\d|\#+)
-  | (?P<text>[^\\{{}}\[\]&~^_$%\#\s]+|.)
+  | (?P<char>\$\$?|[{{}}\[\]()&~^_*])
+  | (?P<parameter>\#+\d?)
+  | (?P<text>[^\\{{}}\[\]()&~^_*$%\#\s]+|.)
     """,
     re.VERBOSE | re.DOTALL,
 )
 _CODE_OPTIONS = re.compile(r"(?:\s*\[(?:[^\[\]{}]|\{[^{}]*\})*\]|\{\w*\})*[ \t]*\n?")
 _CODE_OPTION = re.compile(r"\b(label|caption)\s*=\s*(\{[^{}]*\}|[^,\[\]]+)")
 _LINE_END = re.compile(r"\r\n?|\n")
-_NO_TEXT = frozenset({"comment", "filecontents", "filecontents*"})
+_NO_TEXT = ("comment", "filecontents", "filecontents*")
+_DOLLARS = {"(": "$", ")": "$", "[": "$$", "]": "$$"}
 
 
 def tokenize(text: str, file: str = "") -> list[Token]:
@@ -75,34 +75,46 @@ def tokenize(text: str, file: str = "") -> list[Token]:
     """
     text = _LINE_END.sub("\n", text)
     starts = [0, *(match.end() for match in re.finditer("\n", text))]
-    tokens = []
+    tokens: list[Token] = []
     for match in _TOKEN.finditer(text):
         place = Place(file, bisect_right(starts, match.start()))
         kind, written = match.lastgroup, match.group()
+        if match["name"] in _NO_TEXT:
+            continue
         if match["name"] is not None:
-            if match["name"] not in _NO_TEXT:
-                options = _CODE_OPTIONS.match(match["code"])
-                start = options.end() if options is not None else 0
-                tokens.append(Token("code", match["code"][start:].rstrip(), place))
-                # A listing is numbered by itself; what it is called is known all the same.
-                for key, value in _CODE_OPTION.findall(match["code"][:start]):
-                    command = (
-                        f"\\{'lstlabel' if key == 'label' else 'caption'}{{{value.strip('{}')}}}"
-                    )
-                    tokens += (token._replace(place=place) for token in tokenize(command, file))
+            options = _CODE_OPTIONS.match(match["code"])
+            start = options.end() if options is not None else 0
+            tokens.append(Token("code", match["code"][start:].rstrip(), place))
+            # The number of a listing is unknown, but its label is not missing.
+            for key, value in _CODE_OPTION.findall(match["code"][:start]):
+                command = f"\\{key.replace('label', 'lstlabel')}{{{value.strip('{}')}}}"
+                tokens += (token._replace(place=place) for token in tokenize(command, file))
         elif match["verb"] is not None or match["braced"] is not None:
             tokens.append(Token("verb", match["verb"] or match["braced"] or "", place))
         elif match["link"] is not None:
-            address = re.sub(r"\\([%#&_~{}])", r"\1", match["address"])
             if match["link"] != "href":
+                address = re.sub(r"\\([%#&_~{}])", r"\1", match["address"])
                 tokens.append(Token("text", address, place))
+        elif kind == "symbol" and match["symbol"] in _DOLLARS:
+            tokens.append(Token("char", _DOLLARS[match["symbol"]], place))
         elif kind in {"word", "symbol"}:
             tokens.append(Token("word", match[kind], place))
         elif kind == "after_comment" and match[kind]:
             tokens.append(Token("par", "\n\n", place))
-        elif kind in {"par", "newline", "space", "char", "parameter", "text"}:
+        elif kind in {"par", "space", "char", "parameter", "text"}:
             tokens.append(Token(kind, written, place))  # type: ignore[arg-type]
     return tokens
+
+
+def names(text: str) -> frozenset[str]:
+    """Return words as a set."""
+    return frozenset(text.split())
+
+
+def pairs(text: str) -> dict[str, str]:
+    """Return a table that is written as words: a name, what it means, the next name."""
+    words = text.split()
+    return dict(zip(words[::2], words[1::2], strict=True))
 
 
 # The files of a draft.
@@ -110,14 +122,10 @@ def tokenize(text: str, file: str = "") -> list[Token]:
 _MOST_FILES = 1_000
 _MOST_BYTES = 32 * 1024 * 1024
 # \input reads nothing else: a draft from elsewhere must not show what lies on this computer.
-_SUFFIXES = frozenset(
-    {".tex", ".ltx", ".latex", ".txt", ".sty", ".cls", ".cfg", ".def", ".bib", ".bbl"}
-)
+_SUFFIXES = names(".tex .ltx .latex .txt .sty .cls .cfg .def .bib .bbl")
 _INPUT_ENCODING = re.compile(rb"\\(?:usepackage|RequirePackage)\[(\w+)\]\{inputenc\}")
-_ENCODINGS = {
-    "latin1": "latin-1", "latin9": "iso8859-15", "ansinew": "cp1252", "cp1252": "cp1252",
-    "applemac": "mac_roman", "gbk": "gbk", "gb2312": "gbk", "big5": "big5",
-}  # fmt: skip
+# What Python does not know by the name that LaTeX gives it.
+_ENCODINGS = {"ansinew": "cp1252", "applemac": "mac_roman"}
 
 
 @dataclass(slots=True)
@@ -183,12 +191,13 @@ class DraftFiles:
     def decode(self, name: str, data: bytes) -> str:
         """Return the text of bytes, as `read`."""
         declared = _INPUT_ENCODING.search(self.contents.get("", b""))
-        encoding = _ENCODINGS.get(declared[1].decode().lower()) if declared else None
+        encoding = declared[1].decode().lower() if declared is not None else "utf8"
         try:
             return drop_controls(data.decode("utf-8-sig"))
         except UnicodeDecodeError as error:
-            if encoding is not None:
-                return drop_controls(data.decode(encoding, errors="replace"))
+            if not encoding.startswith("utf8"):
+                known = _ENCODINGS.get(encoding, encoding)
+                return drop_controls(data.decode(known, errors="replace"))
             line = data.count(b"\n", 0, error.start) + 1
             raise UsageError(
                 f"{name or self.main.name}: line {line} is not UTF-8 (byte {error.start}). Save "
@@ -252,17 +261,13 @@ def included_files(paths: Iterable[Path]) -> set[Path]:
 def _named_files(text: str, files: DraftFiles, name: str) -> Iterator[Path]:
     for match in _NAMES_FILES.finditer(text):
         suffix = _SUFFIX_OF.get(match["command"] or "", ".tex")
+        written = (match["names"] or match["bare"] or "").split(",")
         if match["folder"] is not None:
-            names = [f"{match['folder'].rstrip('/')}/{match['part']}"]
-        else:
-            names = (match["names"] or match["bare"] or "").split(",")
-        wanted = [(one, suffix) for one in names]
-        if match["command"] == "documentclass" and names == ["subfiles"]:
-            wanted = [(match["options"] or "", ".tex")]
-        for one, ending in wanted:
-            path = files.find(one, ending, name)
-            if path is not None:
-                yield path
+            written = [f"{match['folder'].rstrip('/')}/{match['part']}"]
+        elif match["command"] == "documentclass" and written == ["subfiles"]:
+            written, suffix = [match["options"] or ""], ".tex"
+        found = (files.find(one, suffix, name) for one in written)
+        yield from (path for path in found if path is not None)
 
 
 # Macros.
@@ -270,40 +275,17 @@ def _named_files(text: str, files: DraftFiles, name: str) -> Iterator[Path]:
 _MOST_EXPANSIONS = 100_000
 _MOST_TOKENS = 4_000_000
 # The conditions of TeX that end with \fi; those of packages take their branches in braces.
-_CONDITIONS = frozenset(
-    [
-        "if",
-        "ifcat",
-        "ifx",
-        "ifnum",
-        "ifdim",
-        "ifodd",
-        "ifvmode",
-        "ifhmode",
-        "ifmmode",
-        "ifinner",
-        "ifcase",
-        "iftrue",
-        "iffalse",
-        "ifdefined",
-        "ifcsname",
-        "ifeof",
-        "ifhbox",
-        "ifvbox",
-        "ifvoid",
-        "ifpdf",
-        "ifxetex",
-        "ifluatex",
-        "ifPDFTeX",
-        "ifXeTeX",
-        "ifLuaTeX",
-        "if@twoside",
-        "if@twocolumn",
-        "ifundefined",
-    ]
+_CONDITIONS = names(
+    "if ifcat ifx ifnum ifdim ifodd ifvmode ifhmode ifmmode ifinner ifcase iftrue iffalse "
+    "ifdefined ifcsname ifeof ifhbox ifvbox ifvoid ifpdf ifxetex ifluatex ifPDFTeX ifXeTeX "
+    "ifLuaTeX if@twoside if@twocolumn ifundefined"
 )
 _NO_VALUE: Token = Token("word", "NoValue", Place("", 0))
-_SPACES = frozenset({"space", "newline"})
+_TRUE: Token = Token("word", "BooleanTrue", Place("", 0))
+_CHOICE = re.compile("If(Boolean|Value|NoValue)(TF|T|F)")
+
+
+_Parameter = tuple[str, tuple[Token, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -316,7 +298,7 @@ class Macro:
         body: what stands for it.
     """
 
-    parameters: tuple[tuple[str, tuple[Token, ...]], ...]
+    parameters: tuple[_Parameter, ...]
     body: tuple[Token, ...]
 
 
@@ -329,134 +311,98 @@ class TokenReader:
 
     def __init__(self, files: DraftFiles) -> None:
         self.files = files
-        self.macros: dict[str, Macro] = dict(_built_in())
+        self.macros: dict[str, Macro] = {}
         self.environments: dict[str, tuple[Macro, tuple[Token, ...]]] = {}
         self.conditions: dict[str, bool] = {}
         self.aliases: dict[str, str] = {}
-        # Of each source of tokens: the tokens, how many are read, and the file they are from.
-        self._stack: list[tuple[list[Token], list[int], str | None]] = []
-        self._expansions = 0
-        self._pushed = 0
+        self.open_files: list[str] = []  # the outermost first
+        self._tokens: list[Token] = []  # to be read, the last one first
+        self._expansions = self._pushed = 0
         self._is_full = False
+        macros = Path(__file__).with_name("latex_macros.tex")
+        self.push(tokenize(macros.read_text(encoding="utf-8")))
+        while (token := self.next()) is not None:
+            self.define(token.text)
+        self._pushed = 0
 
-    @property
-    def open_files(self) -> list[str]:
-        """The files that are being read, the outermost first."""
-        return [name for _, _, name in self._stack if name is not None]
-
-    def push(self, tokens: Sequence[Token], file: str | None = None) -> None:
+    def push(self, tokens: Sequence[Token]) -> None:
         """Let these tokens be read next."""
         self._pushed += len(tokens)
-        self._stack.append((list(tokens), [0], file))
+        self._tokens += reversed(tokens)
+
+    def push_file(self, text: str, file: str) -> None:
+        """Let a file be read next."""
+        self.open_files.append(file)
+        self.push([*tokenize(text, file), Token("end", file, Place(file, 0))])
 
     def next(self) -> Token | None:
         """Return the next token as it is written; None at the end."""
-        while self._stack:
-            tokens, at, _ = self._stack[-1]
-            if at[0] < len(tokens):
-                at[0] += 1
-                return tokens[at[0] - 1]
-            self._stack.pop()
+        while self._tokens:
+            token = self._tokens.pop()
+            if token.kind != "end":
+                return token
+            self.open_files.pop()
         return None
 
     def end_file(self) -> None:
         r"""Read no more of the innermost file, as \endinput."""
-        while self._stack and self._stack[-1][2] is None:
-            self._stack.pop()
-        if self._stack:
-            self._stack.pop()
+        count = len(self.open_files)
+        while len(self.open_files) == count and self.next() is not None:
+            continue
 
     def apart(self, tokens: Sequence[Token], work: Callable[[], None]) -> None:
         """Do `work` on these tokens alone."""
-        kept, self._stack = self._stack, []
-        self.push(tokens)
+        kept, self._tokens = self._tokens, list(reversed(tokens))
         try:
             work()
         finally:
-            self._stack = kept
+            self._tokens = kept
 
-    def peek(self) -> Token | None:
-        """Return the next token that is no space, without reading it."""
-        skipped = []
-        token = self.next()
-        while token is not None and token.kind in _SPACES:
-            skipped.append(token)
-            token = self.next()
-        if token is not None:
-            skipped.append(token)
-        if skipped:
-            self.push(skipped)
+    def take(self) -> Token | None:
+        """Read the next token that is no space."""
+        while (token := self.next()) is not None and token.kind == "space":
+            continue
         return token
+
+    def next_is(self, text: str, kind: TokenKind = "char") -> bool:
+        """Say whether the next token that is no space is this one."""
+        first = self.next()
+        token = self.take() if first is not None and first.kind == "space" else None
+        self.push([one for one in (first, token) if one is not None])
+        token = token or first
+        return token is not None and (token.kind, token.text) == (kind, text)
 
     def takes(self, text: str, kind: TokenKind = "char") -> bool:
         """Read the next token that is no space if it is this one; say whether it was."""
-        token = self.peek()
-        if token is None or token.kind != kind or token.text != text:
-            return False
-        while (token := self.next()) is not None and token.kind in _SPACES:
-            continue
-        return True
-
-    def takes_star(self) -> bool:
-        """Read a star behind a command; say whether there was one."""
-        token = self.peek()
-        if token is None or token.kind != "text" or not token.text.startswith("*"):
-            return False
-        self.takes(token.text, "text")
-        if token.text != "*":
-            self.push([token._replace(text=token.text[1:])])
-        return True
+        found = self.next_is(text, kind)
+        if found:
+            self.take()
+        return found
 
     def argument(self) -> list[Token]:
         """Read an argument in braces, or the one token that stands for it."""
         if self.takes("{"):
-            return self._up_to_brace()
-        token = self.peek()
-        if token is None or token.kind == "par" or (token.kind == "char" and token.text == "}"):
+            return self.up_to("}") or []
+        token = self.take()
+        if token is None:
             return []
-        self.takes(token.text, token.kind)
+        if token.kind == "par" or (token.kind, token.text) == ("char", "}"):
+            self.push([token])
+            return []
         if token.kind == "text" and len(token.text) > 1:
             self.push([token._replace(text=token.text[1:])])
-            token = token._replace(text=token.text[0])
-        return [token]
+        return [token._replace(text=token.text[0])] if token.kind == "text" else [token]
 
     def option(self, opens: str = "[", closes: str = "]") -> list[Token] | None:
         """Read an argument in brackets; None where there is none."""
-        token = self.peek()
-        if token is None or token.kind not in {"char", "text"} or token.text[:1] != opens:
+        if not self.takes(opens):
             return None
-        self.takes(token.text, token.kind)
-        read: list[Token] = []
-        if len(token.text) > 1:
-            self.push([token._replace(text=token.text[1:])])
-        depth, first = 0, token
-        while (token := self.next()) is not None and token.kind != "par":
-            depth += (token.text == "{") - (token.text == "}") if token.kind == "char" else 0
-            if depth <= 0 and token.kind in {"char", "text"} and closes in token.text:
-                before, _, after = token.text.partition(closes)
-                read += [token._replace(text=before)] if before else []
-                if after:
-                    self.push([token._replace(text=after)])
-                return read
-            read.append(token)
-        # Never closed: it was no argument.
-        self.push([first._replace(text=opens, kind="text"), *read, *([token] if token else [])])
-        return None
-
-    def _up_to_brace(self) -> list[Token]:
-        read: list[Token] = []
-        depth = 1
-        while (token := self.next()) is not None:
-            if token.kind == "char":
-                depth += (token.text == "{") - (token.text == "}")
-                if depth == 0:
-                    break
-            read.append(token)
+        read = self.up_to(closes, may_break=False)
+        if read is None:  # never closed: it was no argument
+            self.push([Token("text", opens, self._tokens[-1].place)] if self._tokens else [])
         return read
 
-    def up_to(
-        self, is_end: Callable[[Token], bool], *, may_break: bool = True
-    ) -> list[Token] | None:
+    def up_to(self, end: str, kind: str = "char", *, may_break: bool = True) -> list[Token] | None:
         """Read tokens up to one outside of braces; None, and all left unread, where there is none.
 
         Args:
@@ -465,13 +411,15 @@ class TokenReader:
         read: list[Token] = []
         depth = 0
         while (token := self.next()) is not None:
-            if depth <= 0 and is_end(token):
+            if depth <= 0 and (token.kind, token.text) == (kind, end):
                 return read
             read.append(token)
             if token.kind == "par" and not may_break:
                 break
             if token.kind == "char":
                 depth += (token.text == "{") - (token.text == "}")
+        if end == "}":  # to TeX, too, a brace that is never closed runs to the end
+            return read
         self.push(read)
         return None
 
@@ -481,15 +429,14 @@ class TokenReader:
         depth = 1
         while (token := self.next()) is not None:
             read.append(token)
-            if token.kind != "word" or token.text not in {"begin", "end"}:
-                continue
-            named = self.argument()
-            if text_of(named) == name:
-                depth += 1 if token.text == "begin" else -1
-                if depth == 0:
-                    return read[:-1]
-            brace = Token("char", "{", token.place)
-            read += [brace, *named, brace._replace(text="}")]
+            if token.kind == "word" and token.text in {"begin", "end"}:
+                named = self.argument()
+                if text_of(named) == name:
+                    depth += 1 if token.text == "begin" else -1
+                    if depth == 0:
+                        return read[:-1]
+                brace = Token("char", "{", token.place)
+                read += [brace, *named, brace._replace(text="}")]
         self.push(read)
         return None
 
@@ -498,25 +445,25 @@ class TokenReader:
     def define(self, command: str) -> bool:
         """Read the definition that a command begins; False where it begins none."""
         if command in {"newcommand", "renewcommand", "providecommand", "DeclareRobustCommand"}:
-            self.takes_star()
-            name = self._name()
-            macro = self._macro()
-            if name and not (command == "providecommand" and name in self.macros):
+            self.takes("*")
+            name, macro = self._name(), self._macro()
+            if command != "providecommand" or name not in self.macros:
                 self.macros[name] = macro
         elif command in {"def", "gdef", "edef", "xdef"}:
             self._define_plainly()
-        elif command in {
-            "NewDocumentCommand", "RenewDocumentCommand", "ProvideDocumentCommand",
-            "DeclareDocumentCommand",
-        }:  # fmt: skip
+        elif command.endswith("DocumentCommand"):
             name = self._name()
             self.macros[name] = Macro(_signature(self.argument()), tuple(self.argument()))
+        elif command.endswith("DocumentEnvironment"):
+            name = text_of(self.argument())
+            macro = Macro(_signature(self.argument()), tuple(self.argument()))
+            self.environments[name] = (macro, tuple(self.argument()))
         elif command in {"newenvironment", "renewenvironment"}:
-            self.takes_star()
+            self.takes("*")
             name = text_of(self.argument())
             self.environments[name] = (self._macro(), tuple(self.argument()))
         elif command in {"DeclareMathOperator", "DeclareSIUnit", "DeclareSIPrefix"}:
-            self.takes_star()
+            self.takes("*")
             self.option()
             name = self._name()
             self.macros[name] = Macro((), tuple(self.argument()))
@@ -533,77 +480,64 @@ class TokenReader:
         return True
 
     def _name(self) -> str:
-        words = self.argument()
+        words = [token for token in self.argument() if token.kind != "space"]
         return words[0].text if words and words[0].kind == "word" else ""
 
     def _macro(self) -> Macro:
-        count = text_of(self.option() or [])
-        default = self.option()
-        number = int(count) if count.isdigit() else 0
-        kinds = [("m", ())] * min(number, 9)
-        parameters: list[tuple[str, tuple[Token, ...]]] = list(kinds)
-        if default is not None and parameters:
-            parameters[0] = ("o", tuple(default))
+        count, default = text_of(self.option() or []), self.option()
+        parameters: list[_Parameter] = [("m", ())] * (int(count[0]) if count.isdecimal() else 0)
+        if default is not None:
+            parameters[:1] = [("o", tuple(default))]
         return Macro(tuple(parameters), tuple(self.argument()))
 
     def _define_plainly(self) -> None:
-        name = self._name()
-        text: list[Token] = []
-        while (token := self.peek()) is not None and token.kind != "par":
-            if token.kind == "char" and token.text == "{":
-                break
-            self.takes(token.text, token.kind)
-            text.append(token)
-        body = tuple(self.argument())
-        numbered = [place for place, token in enumerate(text) if token.kind == "parameter"]
-        if numbered[:1] not in ([], [0]):
+        name, text = self._name(), self.up_to("{", may_break=False)
+        if text is None:
+            return
+        body = tuple(self.up_to("}") or ())
+        text = [token for token in text if token.kind != "space"]
+        numbered = [at for at, token in enumerate(text) if token.kind == "parameter"]
+        if text and numbered[:1] != [0]:
             return  # text before the first argument: what it is called with cannot be told
-        parameters: list[tuple[str, tuple[Token, ...]]] = []
-        for place, following in pairwise([*numbered, len(text)]):
-            between = tuple(text[place + 1 : following])
+        parameters: list[_Parameter] = []
+        for at, following in pairwise([*numbered, len(text)]):
+            between = tuple(text[at + 1 : following])
             parameters.append(("d", between) if between else ("m", ()))
         self.macros[name] = Macro(tuple(parameters), body)
 
-    def expand(self, token: Token) -> bool:
-        """Put what a macro stands for before what is to be read; False where it is no macro."""
-        macro = self.macros.get(token.text)
-        if macro is None or self._is_full:
-            return False
-        self.call(macro, token.place)
-        return True
-
     def call(self, macro: Macro, place: Place) -> None:
         """Read the arguments of a macro and put its body before what is to be read."""
-        given = [self._given(*parameter) for parameter in macro.parameters]
-        self._expansions += 1
+        given: list[Sequence[Token]] = []
+        for kind, default in macro.parameters:
+            if kind == "s":
+                given.append([_TRUE] if self.takes("*") else [])
+            elif kind == "o":
+                option = self.option()
+                given.append(default if option is None else option)
+            elif kind == "p":
+                given.append(self.option("(", ")") or [])
+            elif kind == "d":
+                given.append(self.up_to(default[0].text, default[0].kind) or [])
+            else:
+                given.append(self.argument())
         body: list[Token] = []
         for token in macro.body:
-            if token.kind == "parameter" and token.text[1:].isdigit():
+            if token.kind == "parameter" and token.text[:2] == "##":
+                body.append(token._replace(text=token.text[1:]))  # of a macro that this defines
+            elif token.kind == "parameter" and token.text[1:].isdigit():
                 number = int(token.text[1:]) - 1
                 body += given[number] if number < len(given) else []
             else:
                 body.append(token._replace(place=place))
-        if self._expansions > _MOST_EXPANSIONS or self._pushed > _MOST_TOKENS:
+        self._expansions += 1
+        if self._expansions <= _MOST_EXPANSIONS and self._pushed <= _MOST_TOKENS:
+            self.push(body)
+        elif not self._is_full:
             self._is_full = True
             self.files.warnings.append(
                 f"{self.files.where(place)}: macros of the draft were expanded "
                 f"{_MOST_EXPANSIONS:,} times, and are not from here on. Does one contain itself?"
             )
-            return
-        self.push(body)
-
-    def _given(self, kind: str, default: tuple[Token, ...]) -> list[Token]:
-        if kind == "s":
-            return [Token("word", "BooleanTrue", Place("", 0))] if self.takes_star() else []
-        if kind == "o":
-            given = self.option()
-            return list(default) if given is None else given
-        if kind == "p":
-            return self.option("(", ")") or []
-        if kind == "d":
-            first = default[0]
-            return self.up_to(lambda t: (t.kind, t.text) == (first.kind, first.text)) or []
-        return self.argument()
 
     # Conditions.
 
@@ -615,129 +549,50 @@ class TokenReader:
         if command == "else":
             self._skip_branch()
         elif self._is_condition(command):
-            is_true = self.conditions.get(command.removeprefix("if"), command != "iffalse")
-            if not is_true:
+            if not self.conditions.get(command[2:], command != "iffalse"):
                 self._skip_branch(may_stop_at_else=True)
         elif command.endswith("true") and command[:-4] in self.conditions:
             self.conditions[command[:-4]] = True
         elif command.endswith("false") and command[:-5] in self.conditions:
             self.conditions[command[:-5]] = False
-        elif command in {"IfNoValueTF", "IfBooleanTF", "IfNoValueT", "IfNoValueF", "IfValueTF"}:
-            self._choose(command)
+        elif (choice := _CHOICE.fullmatch(command)) is not None:
+            given = self.argument()
+            holds = (given[:1] in ([_NO_VALUE], [_TRUE])) != (choice[1] == "Value")
+            branches = {letter: self.argument() for letter in choice[2]}
+            self.push(branches.get("T" if holds else "F", []))
         else:
             return command == "fi"
         return True
 
     def _is_condition(self, command: str) -> bool:
-        return command in _CONDITIONS or (
-            command.startswith("if") and command[2:] in self.conditions
-        )
+        return command in _CONDITIONS or (command[:2] == "if" and command[2:] in self.conditions)
 
     def _skip_branch(self, *, may_stop_at_else: bool = False) -> None:
         depth = 0
-        while (token := self.next()) is not None:
-            if token.kind != "word":
-                continue
-            if self._is_condition(token.text):
+        while (token := self.next()) is not None and depth >= 0:
+            if token.kind == "word" and self._is_condition(token.text):
                 depth += 1
-            elif token.text == "fi":
+            elif (token.kind, token.text) == ("word", "fi"):
                 depth -= 1
                 if depth < 0:
                     return
             elif token.text == "else" and depth == 0 and may_stop_at_else:
                 return
 
-    def _choose(self, command: str) -> None:
-        given = self.argument()
-        holds = bool(given) and given[0].text in {"NoValue", "BooleanTrue"}
-        if command == "IfValueTF":
-            holds = not holds
-        chosen = self.argument() if command != "IfNoValueF" or not holds else []
-        if command.endswith("TF"):
-            other = self.argument()
-            chosen = chosen if holds else other
-        elif command == "IfNoValueT" and not holds:
-            chosen = []
-        elif command == "IfNoValueF" and holds:
-            self.argument()
-        self.push(chosen)
-
 
 def text_of(tokens: Iterable[Token]) -> str:
     """Return tokens as they are written, spaces at the ends left out."""
-    return "".join(
-        f"\\{token.text}"
-        if token.kind == "word"
-        else " "
-        if token.kind == "newline"
-        else token.text
+    written = (
+        f"\\{token.text}{' ' * token.text.isalpha()}" if token.kind == "word" else token.text
         for token in tokens
-    ).strip()
+    )
+    return "".join(written).replace("\n", " ").strip()
 
 
-def _signature(tokens: Sequence[Token]) -> tuple[tuple[str, tuple[Token, ...]], ...]:
+def _signature(tokens: Sequence[Token]) -> tuple[_Parameter, ...]:
     r"""Return the parameters of \NewDocumentCommand: `m`, `o`, `O{default}`, `s`."""
-    found: list[tuple[str, tuple[Token, ...]]] = []
-    defaults: list[Token] = []
-    depth = 0
-    for token in tokens:
-        if token.kind == "char" and token.text in "{}":
-            depth += 1 if token.text == "{" else -1
-            if depth == 0 and found:
-                found[-1] = ("o", tuple(defaults))
-                defaults = []
-        elif depth:
-            defaults.append(token)
-        elif token.kind == "text":
-            for letter in token.text:
-                kind = {"O": "o"}.get(letter, letter) if letter in "oOsp" else "m"
-                found.append((kind, (_NO_VALUE,) if letter == "o" else ()))
-    return tuple(found)
-
-
-# Commands of packages of whose arguments not all are text; \D is \NewDocumentCommand.
-_BUILT_IN = r"""
-\D\textcolor{omm}{#3} \D\colorbox{omm}{#3} \D\fcolorbox{mmm}{#3} \D\foreignlanguage{omm}{#3}
-\D\parbox{ooomm}{#5} \D\raisebox{moom}{#4} \D\makebox{oom}{#3} \D\framebox{oom}{#3}
-\D\scalebox{mom}{#3} \D\resizebox{smmm}{#4} \D\rotatebox{omm}{#3} \D\multirow{omomom}{#6}
-\D\hyperref{om}{#2} \D\hyperlink{mm}{#2} \D\hypertarget{mm}{#2} \D\texorpdfstring{mm}{#1}
-\D\stackrel{mm}{#2} \D\overset{mm}{#2} \D\underset{mm}{#2} \D\captionof{smm}{\caption{#3}}
-\D\subfloat{om}{\caption{#1}#2} \D\subcaptionbox{mom}{\caption{#1}#3}
-\D\bicaption{mm}{\caption{#1}\caption{#2}} \D\sidenote{om}{\footnote{#2}}
-\D\footnotetext{om}{\footnote{#2}} \D\enquote{sm}{“#2”} \D\foreignquote{smm}{“#3”}
-\D\ifthenelse{mmm}{#2} \D\ifdefempty{mmm}{#2} \D\ifstrempty{mmm}{#2} \D\ifdef{mmm}{#2}
-\D\textquote{oom}{“#3”} \D\blockquote{oom}{“#3”}
-\D\textcquote{oomom}{“#5”~\IfNoValueTF{#2}{\cite[#1]{#3}}{\cite[#1][#2]{#3}}}
-\D\blockcquote{oomom}{“#5”~\IfNoValueTF{#2}{\cite[#1]{#3}}{\cite[#1][#2]{#3}}}
-\D\ensuremath{m}{$#1$} \D\nicefrac{omm}{\frac{#2}{#3}}
-\D\sfrac{omm}{\frac{#2}{#3}} \D\hspace{sm}{~} \D\citetext{m}{(#1)}
-\D\footnotemark{o}{} \D\vspace{sm}{} \D\includegraphics{soom}{} \D\setlength{mm}{}
-\D\addtolength{mm}{} \D\setcounter{mm}{} \D\addtocounter{mm}{} \D\newcounter{mo}{}
-\D\newlength{m}{} \D\pagestyle{m}{} \D\thispagestyle{m}{} \D\pagenumbering{m}{}
-\D\bibliographystyle{m}{} \D\hypersetup{m}{} \D\sisetup{m}{} \D\graphicspath{m}{} \D\lstset{m}{}
-\D\captionsetup{omo}{} \D\index{om}{} \D\glsadd{om}{} \D\definecolor{mmm}{} \D\color{om}{}
-\D\rowcolor{om}{} \D\cellcolor{om}{} \D\fontsize{mm}{} \D\fontfamily{m}{}
-\D\addcontentsline{mmm}{} \D\markboth{mm}{} \D\markright{m}{} \D\thanks{m}{} \D\todo{om}{}
-\D\missingfigure{om}{} \D\marginpar{om}{} \D\marginnote{omo}{} \D\selectlanguage{m}{}
-\D\phantom{m}{} \D\hphantom{m}{} \D\vphantom{m}{} \D\rule{omm}{} \D\linespread{m}{}
-\D\setstretch{m}{} \D\lstinputlisting{om}{} \D\inputminted{omm}{} \D\verbatiminput{m}{}
-\D\author{om}{} \D\date{m}{} \D\institute{m}{} \D\affil{om}{} \D\affiliation{om}{} \D\email{m}{}
-\D\address{om}{} \D\today{}{} \D\AtBeginDocument{m}{} \D\AtEndDocument{m}{} \D\IfFileExists{mmm}{}
-\D\cline{m}{} \D\cmidrule{opm}{} \D\nocite{m}{} \D\defcitealias{mm}{} \D\citestyle{om}{}
-\D\citesetup{m}{} \D\setcitestyle{m}{} \D\DeclareFieldFormat{som}{}
-\D\DeclareCiteCommand{somoommmm}{} \D\includeonly{m}{} \D\newcolumntype{mom}{}
-\D\-{}{} \D\toprule{o}{} \D\bottomrule{o}{}
-\D\addlinespace{o}{} \D\specialrule{mmm}{}
-"""
-
-
-@cache
-def _built_in() -> dict[str, Macro]:
-    found: dict[str, Macro] = {}
-    tokens = [token for token in tokenize(_BUILT_IN) if token.kind not in _SPACES]
-    commands = [place for place, token in enumerate(tokens) if token.text == "D"]
-    for place, following in zip(commands, [*commands[1:], len(tokens)], strict=True):
-        name, rest = tokens[place + 1].text, tokens[place + 2 : following]
-        closes = next(at for at, token in enumerate(rest) if token.text == "}")
-        found[name] = Macro(_signature(rest[1:closes]), tuple(rest[closes + 2 : -1]))
-    return found
+    defaults = {"o": (_NO_VALUE,)}
+    return tuple(
+        (kind.lower() if kind in "oOsp" else "m", defaults.get(kind, tuple(tokenize(default))))
+        for kind, default in re.findall(r"([A-Za-z])(?:\{([^{}]*)\})?", text_of(tokens))
+    )

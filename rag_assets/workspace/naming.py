@@ -73,7 +73,9 @@ def code_digest() -> str:
 
     Where it is the same, the same input gives the same output. Where it differs, nothing need.
     """
-    files = sorted(path for path in _PACKAGE.rglob("*") if path.suffix in {".py", ".md", ".txt"})
+    files = sorted(
+        path for path in _PACKAGE.rglob("*") if path.suffix in {".py", ".md", ".tex", ".txt"}
+    )
     own = [(path.as_posix(), path.stat().st_size, path.stat().st_mtime_ns) for path in files]
     # A folder beside each installed package says its name and version: reading it costs more.
     folders = (Path(place) for place in sys.path)

@@ -145,6 +145,15 @@ def test_own_macros_are_expanded(definition: str, used: str, shown: str) -> None
     assert read_latex(Path("d.tex"), document.encode()).text.strip() == shown
 
 
+def test_rows_of_formulas_are_numbered_and_braces_keep_a_cell_together() -> None:
+    formula = r"\begin{align} a \\ b \nonumber \\ c \label{e} \end{align} See \eqref{e}."
+    assert body(formula).endswith("See (2).")
+    table = (
+        r"\begin{tabular}{ll} A & \makecell{b\\c} \\ \hline 1 & \parbox{2cm}{x\\y} \\ \end{tabular}"
+    )
+    assert body(table) == "| A | b c |\n|---|---|\n| 1 | x y |"
+
+
 @pytest.mark.parametrize(
     "hostile",
     [
@@ -182,11 +191,11 @@ opposite of it.}, one cup is enough (\autoref{ch:doses}).
 \input{sections/results}
 \include{sections/missing}
 \input{../../outside}
-See \ref{nowhere}.
+See \ref{nowhere} and \ref{sec:results}.
 \end{document}
 """
 RESULTS = r"""
-\section{Results}
+\section{\label{sec:results}Results}
 \begin{table}[ht]
   \caption[Short]{Doses of tea \parencite{lee2020}.}\label{tab:dose}
   \begin{tabular}{@{}lrr@{}}
@@ -240,6 +249,7 @@ def test_a_thesis_of_several_files(tmp_path: Path) -> None:
     assert draft.sentences[0].citations[0].hint.pages == ((12, 14),)  # type: ignore[union-attr]
     assert draft.sentences[-1].quotations
     assert "As table 1.1 and figure 1.1 show[^1], one cup is enough (chapter 1)." in draft.text
+    assert "See ?? and 1.1." in draft.text
     told = " ".join(draft.warnings)
     for place in (
         "main.tex, line 14: \\include{sections/missing}",
