@@ -5,13 +5,13 @@ import pytest
 from benchmarks.code_size import count_code, measure
 
 LIMITS = {
-    "code lines": 70_210,
-    "modules": 382,
-    "functions": 5_885,
+    "code lines": 76_791,
+    "modules": 405,
+    "functions": 6_386,
     "packages": 22,
-    "lines of tests": 68_900,
-    "code lines of benchmarks": 6_000,
-    "words of docs": 34_450,
+    "lines of tests": 71_567,
+    "code lines of benchmarks": 6_184,
+    "words of docs": 36_479,
 }
 # A limit follows what has become smaller: it may be so much above it.
 _SLACK = 1.03

@@ -3,11 +3,21 @@
 import re
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import Literal
 
+from rag_assets.auditing.latex_output import (
+    EAST_ASIAN,
+    Block,
+    Output,
+    Run,
+    Table,
+    flat,
+    merge_heads,
+    name_references,
+    table_row,
+)
 from rag_assets.auditing.latex_source import (
     DraftFiles,
     Place,
@@ -23,18 +33,12 @@ from rag_assets.auditing.latex_units import RAISED, write_angle, write_number, w
 from rag_assets.auditing.references import (
     DraftSource,
     Entry,
-    bibtex_entry,
     parse_entry,
+    read_biber,
     read_bibtex,
 )
-from rag_assets.model import EAST_ASIAN_RANGES, count_han, hash_bytes
+from rag_assets.model import count_han, hash_bytes
 
-# Text without the marks of LaTeX, piece by piece, as blocks of Markdown.
-
-_EAST_ASIAN = re.compile(f"[{EAST_ASIAN_RANGES}]")
-# What Markdown or the reader of citations would take for a mark of its own.
-_MARKS = re.compile(r"[*`\\_{}@]|<(?=[A-Za-z/!]|$)|==|\[(?=\^)")
-_BRACKETS = re.compile(r"[\[\]]")
 _LINE_START = re.compile(r"\s*\d*([#>+\-=|]|(?<=\d)[.)](?=\s)|~~~)")
 _LIGATURES = (
     ("---", "—"), ("--", "–"), ("\"`", "„"), ("\"'", "“"), (",,", "„"), ("``", "“"), ("''", "”"),
@@ -43,106 +47,6 @@ _LIGATURES = (
 # Around the label of a reference until all labels are known.
 _REF_OPENS, _REF_CLOSES = "\ue010", "\ue011"
 _REF = re.compile(f"{_REF_OPENS}([^{_REF_CLOSES}]*){_REF_CLOSES}")
-
-_Run = tuple[str, Place]
-
-
-@dataclass(slots=True)
-class _Block:
-    """A paragraph, heading or item; code or the head of a table; a row below one."""
-
-    prefix: str = ""
-    runs: list[_Run] = field(default_factory=list)
-    kind: Literal["words", "code", "row"] = "words"
-
-
-class _Output:
-    """Collects blocks.
-
-    Args:
-        is_plain: text alone is wanted, and nothing in it is escaped.
-    """
-
-    def __init__(self, *, is_plain: bool = False) -> None:
-        self.blocks: list[_Block] = []
-        self.prefix = ""  # of quotations
-        self.mark = ""  # of the item that begins
-        self.waiting: list[_Block] = []  # floats, until the paragraph ends
-        self.last = ""  # character of the paragraph
-        self._is_plain = is_plain
-        self._open = False
-        self._pending = ""
-
-    def space(self, kind: str = " ") -> None:
-        r"""Write a space: `\n` where a line ends, `\u2009` for a thin one."""
-        if self._open and self._pending != " ":
-            self._pending = kind
-
-    def write(self, text: str, place: Place, *, in_math: bool = False) -> None:
-        """Write words, with what is a mark to Markdown escaped."""
-        if not self._is_plain:
-            text = _MARKS.sub(r"\\\g<0>", text)
-            if in_math:
-                text = _BRACKETS.sub(r"\\\g<0>", text)
-            elif self.last == "]" and not self._pending and text[:1] in {"(", "["}:
-                text = f"\\{text}"
-        self.write_marked(text, place)
-
-    def write_marked(self, text: str, place: Place) -> None:
-        """Write Markdown."""
-        text = text if self._open else text.lstrip()
-        if not text:
-            return
-        if not self._open:
-            self.blocks.append(_Block(self.prefix + self.mark))
-            self.mark, self._open = "", True
-        gap = " " if self._pending else ""
-        if self._pending == "\n" and _EAST_ASIAN.match(self.last) and _EAST_ASIAN.match(text):
-            gap = ""
-        elif self._pending == "\u2009" and self.last.isdigit() and text[0].isdigit():
-            gap = "\u2009"
-        self.blocks[-1].runs += [(gap, place)] * bool(gap) + [(text, place)]
-        self._pending, self.last = "", text[-1]
-
-    def write_runs(self, runs: Sequence[_Run]) -> None:
-        """Write pieces of Markdown."""
-        for text, place in runs:
-            self.write_marked(text, place)
-
-    def add(self, blocks: Sequence[_Block] = ()) -> None:
-        """End the paragraph and add blocks behind it."""
-        self._open, self._pending, self.last = False, "", ""
-        self.blocks += [*self.waiting, *blocks]
-        self.waiting = []
-
-    def runs(self) -> list[_Run]:
-        """Return all blocks as one."""
-        found: list[_Run] = []
-        for block in [*self.blocks, *self.waiting]:
-            if found and block.runs:
-                found.append((" ", block.runs[0][1]))
-            found += block.runs
-        return found
-
-
-@dataclass(slots=True)
-class _Table:
-    """A table while it is read, or a formula of several rows.
-
-    Args:
-        outer: what the table is part of.
-        cell: that is being read.
-        width: columns that it runs over.
-    """
-
-    outer: _Output
-    cell: _Output = field(default_factory=_Output)
-    rows: list[list[list[_Run]]] = field(default_factory=list)
-    row: list[list[_Run]] = field(default_factory=list)
-    head_rows: int = 0
-    width: int = 1
-    is_formula: bool = False
-
 
 # Commands and environments.
 
@@ -192,10 +96,6 @@ _RELATION = re.compile(r"\s*(=|<|>|≤|≥|≈|≠|≡|∼|≪|≫|∈|±|×|→
 _PACKAGES = (".sty", ".cls", ".cfg")
 _NUMBERING = re.compile(r"\W*(?:\d+|[A-Za-z]|[ivxIVX]{1,5})?\W*")
 _FIELD = re.compile(r"(\w+)\s*=\s*(?:\{((?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*)\}|([^,{}]*))")
-_NAMES = {
-    "figure": ("figure", "图"), "table": ("table", "表"), "equation": ("equation", "式"),
-    "section": ("section", "节"), "chapter": ("chapter", "章"), "appendix": ("appendix", "附录"),
-}  # fmt: skip
 
 
 def read_latex(path: Path, data: bytes | None = None, *, root: Path | None = None) -> DraftSource:
@@ -234,14 +134,14 @@ class _LatexReader(TokenReader):
 
     def __init__(self, files: DraftFiles) -> None:
         super().__init__(files)
-        self._out = _Output()
+        self._out = Output()
         self._is_math = False
         self._depth = 0  # of texts that are read apart from the others
         self._level = 0  # of braces and environments in the text that is read
-        self._table: _Table | None = None
+        self._table: Table | None = None
         self._quotes = 0  # single ones that are open
-        self._raised: list[_Run] = []  # citations inside the formula that is read
-        self._notes: list[_Block] = []
+        self._raised: list[Run] = []  # citations inside the formula that is read
+        self._notes: list[Block] = []
         self._note_count = 0
         self._lists: list[str] = []
         self._ends: list[tuple[str, tuple[Token, ...]]] = []
@@ -272,7 +172,7 @@ class _LatexReader(TokenReader):
                 self._out.add()
             elif token.kind == "code":
                 code = "~" * (3 + token.text.count("~~~"))
-                block = _Block("", [(f"{code}\n{token.text}\n{code}", token.place)], "code")
+                block = Block("", [(f"{code}\n{token.text}\n{code}", token.place)], "code")
                 self._out.add([block])
             elif token.kind == "verb":
                 ticks = "``" if "`" in token.text else "`"
@@ -321,11 +221,11 @@ class _LatexReader(TokenReader):
     def _inside(
         self,
         tokens: Sequence[Token],
-        output: _Output,
+        output: Output,
         *,
         is_math: bool = False,
-        table: _Table | None = None,
-    ) -> _Output:
+        table: Table | None = None,
+    ) -> Output:
         """Read tokens apart from the others."""
         kept = self._out, self._is_math, self._table, self._level
         self._out, self._is_math, self._table, self._level = output, is_math, table, 0
@@ -336,11 +236,11 @@ class _LatexReader(TokenReader):
         self._out, self._is_math, self._table, self._level = kept
         return output
 
-    def _inline(self, tokens: Sequence[Token]) -> list[_Run]:
-        return self._inside(tokens, _Output(), is_math=self._is_math).runs()
+    def _inline(self, tokens: Sequence[Token]) -> list[Run]:
+        return self._inside(tokens, Output(), is_math=self._is_math).runs()
 
     def _plain(self, tokens: Sequence[Token], *, is_math: bool = False) -> str:
-        output = self._inside(tokens, _Output(is_plain=True), is_math=is_math)
+        output = self._inside(tokens, Output(is_plain=True), is_math=is_math)
         return "".join(text for text, _ in output.runs())
 
     # Formulas.
@@ -351,9 +251,9 @@ class _LatexReader(TokenReader):
         place: Place,
         *,
         is_display: bool = False,
-        table: _Table | None = None,
+        table: Table | None = None,
     ) -> None:
-        output = self._inside(tokens, _Output(is_plain=True), is_math=True, table=table)
+        output = self._inside(tokens, Output(is_plain=True), is_math=True, table=table)
         text = _RELATION.sub(r" \1 ", "".join(text for text, _ in output.runs())).strip()
         if is_display:
             self._out.space()
@@ -411,7 +311,7 @@ class _LatexReader(TokenReader):
         is_many = name.endswith("s")
         for _ in range(2 * is_many):
             if (note := self.option("(", ")")) is not None:
-                written += f"({_flat(self._plain(note), '()')})"
+                written += f"({flat(self._plain(note), '()')})"
         found = 0
         while is_many or not found:
             notes = [note for _ in range(2) if (note := self.option()) is not None]
@@ -420,7 +320,7 @@ class _LatexReader(TokenReader):
                     self._put_back(note, place)
                 break
             keys = [key.strip() for key in text_of(self.argument()).split(",")]
-            shown = _flat(", ".join(filter(None, keys)), "{}")
+            shown = flat(", ".join(filter(None, keys)), "{}")
             written += "".join(map(self._note, notes)) + f"{{{shown}}}"
             found += 1
         if found and self._is_math:
@@ -431,7 +331,7 @@ class _LatexReader(TokenReader):
     def _note(self, tokens: Sequence[Token] | None) -> str:
         if tokens is None:
             return ""
-        return f"[{_flat(self._plain(tokens), '[]{}')[:_LONGEST_NOTE]}]"
+        return f"[{flat(self._plain(tokens), '[]{}')[:_LONGEST_NOTE]}]"
 
     def _section(self, token: Token) -> None:
         name = token.text
@@ -452,7 +352,7 @@ class _LatexReader(TokenReader):
         self._out.add()
         self._flush_notes()
         if title:
-            self._out.add([_Block(f"{'#' * _LEVELS[name]} ", title)])
+            self._out.add([Block(f"{'#' * _LEVELS[name]} ", title)])
 
     def _flush_notes(self) -> None:
         if self._depth == 0:
@@ -466,7 +366,7 @@ class _LatexReader(TokenReader):
         runs = self._inline(self.argument())
         if runs:
             self._out.write_marked(label, token.place)
-            self._notes.append(_Block(f"{label}: ", runs))
+            self._notes.append(Block(f"{label}: ", runs))
 
     def _caption(self, _token: Token) -> None:
         is_star = self.takes("*")
@@ -476,7 +376,7 @@ class _LatexReader(TokenReader):
         runs = self._inline(self.argument())
         output = self._table.outer if self._table is not None else self._out
         if runs:
-            output.add([_Block(output.prefix, runs)])
+            output.add([Block(output.prefix, runs)])
 
     def _step(self, kind: str) -> None:
         self._counts[kind] = self._counts.get(kind, 0) + 1
@@ -496,7 +396,7 @@ class _LatexReader(TokenReader):
         keys = text_of(self.argument())
         for key in filter(str.strip, keys.split(",")):
             self._refs.setdefault(key.strip(), token.place)
-        is_han = "han" if _EAST_ASIAN.match(self._out.last) else ""
+        is_han = "han" if EAST_ASIAN.match(self._out.last) else ""
         self._out.write_marked(f"{_REF_OPENS}{name}|{is_han}|{keys}{_REF_CLOSES}", token.place)
 
     def _resolve(self, match: re.Match[str]) -> str:
@@ -509,7 +409,7 @@ class _LatexReader(TokenReader):
             shown = f"({number or '??'})" if name == "eqref" else number or "??"
             by_kind.setdefault(kind, []).append(shown)
         called = (
-            _called(kind, numbers, is_capital=name[0] == "C", is_han=bool(is_han))
+            name_references(kind, numbers, is_capital=name[0] == "C", is_han=bool(is_han))
             for kind, numbers in by_kind.items()
         )
         return ("和" if is_han else " and ").join(called)
@@ -659,7 +559,7 @@ class _LatexReader(TokenReader):
         env = text_of(self.argument())
         bare = env.rstrip("*")
         if env == "document":
-            self._out, self._notes, self._note_count = _Output(), [], 0
+            self._out, self._notes, self._note_count = Output(), [], 0
         elif env in self.environments:
             macro, end = self.environments[env]
             self._ends.append((env, end))
@@ -730,7 +630,7 @@ class _LatexReader(TokenReader):
         is_numbered = not env.endswith("*") and env not in {"math", "displaymath"}
         if is_numbered:
             self._step("equation")
-        table = _Table(self._out, is_formula=True) if is_numbered and env in _ROWS else None
+        table = Table(self._out, is_formula=True) if is_numbered and env in _ROWS else None
         self._formula(tokens, place, is_display=True, table=table)
 
     def _float(self, env: str) -> None:
@@ -740,7 +640,7 @@ class _LatexReader(TokenReader):
         if tokens is None:
             return
         self._floats.append(_FLOATS[bare])
-        output = self._inside(tokens, _Output())
+        output = self._inside(tokens, Output())
         self._floats.pop()
         output.add()
         if self._floats:
@@ -760,7 +660,7 @@ class _LatexReader(TokenReader):
         if tokens is None:
             return
         self._out.add()
-        table = _Table(self._out)
+        table = Table(self._out)
         self._floats.append("table")  # captions of long tables stand inside them
         self._inside(tokens, table.cell, table=table)
         self._floats.pop()
@@ -773,25 +673,25 @@ class _LatexReader(TokenReader):
             return
         width = max(len(row) for row in rows)
         rows = [row + [[]] * (width - len(row)) for row in rows]
-        head = _merge_heads(rows[:head_rows]) or [[]] * width
+        head = merge_heads(rows[:head_rows]) or [[]] * width
         self._out.blocks += [
-            replace(_row(head, place), kind="code"),
-            _Block("", [("|---" * width + "|", place)], "row"),
-            *(_row(row, place) for row in rows[head_rows:]),
+            replace(table_row(head, place), kind="code"),
+            Block("", [("|---" * width + "|", place)], "row"),
+            *(table_row(row, place) for row in rows[head_rows:]),
         ]
 
-    def _open_table(self) -> _Table | None:
+    def _open_table(self) -> Table | None:
         """Return the table whose cell is read, None inside braces or elsewhere."""
         table = self._table
         return None if table is None or table.is_formula or self._level > 0 else table
 
-    def _end_cell(self, table: _Table) -> None:
+    def _end_cell(self, table: Table) -> None:
         runs = [(text.replace("|", "\\|"), place) for text, place in table.cell.runs()]
         table.row += [runs, *([] for _ in range(table.width - 1))]
         table.width = 1
-        self._out = table.cell = _Output()
+        self._out = table.cell = Output()
 
-    def _end_row(self, table: _Table) -> None:
+    def _end_row(self, table: Table) -> None:
         self._end_cell(table)
         table.rows += [table.row] * any(table.row)
         table.row = []
@@ -901,7 +801,7 @@ class _LatexReader(TokenReader):
         printed = None if is_found else self._printed_list()
         if printed is not None:
             file, text = self.files.name_of(printed), self.files.read(printed)
-            yield from _biber_entries(text, file)
+            yield from read_biber(text, file)
             yield from self._items(tokenize(text, file))
 
     def _printed_list(self) -> Path | None:
@@ -978,43 +878,6 @@ def _handlers() -> dict[str, Callable[[_LatexReader, Token], None]]:
     return {name: handler for handler, names in table.items() for name in names.split()}
 
 
-def _called(kind: str, numbers: Sequence[str], *, is_capital: bool, is_han: bool) -> str:
-    """Return references to things of one kind as LaTeX prints them: `figures 1 and 2`, 图1."""
-    english, chinese = _NAMES.get(kind, ("", ""))
-    if is_han and chinese:
-        numbered = "、".join(numbers)
-        return f"第{numbered}{chinese}" if chinese in {"节", "章"} else f"{chinese}{numbered}"
-    name = english + "s" * bool(len(numbers) > 1 and english)
-    shown = ", ".join(numbers[:-1]) + " and " * (len(numbers) > 1) + numbers[-1]
-    return f"{name.capitalize() if is_capital else name} {shown}".strip()
-
-
-def _flat(text: str, without: str) -> str:
-    """Return text on one line without the brackets that would end what it stands in."""
-    return " ".join(text.translate(dict.fromkeys(map(ord, without))).split())
-
-
-def _row(cells: Sequence[list[_Run]], place: Place) -> _Block:
-    runs: list[_Run] = []
-    for cell in cells:
-        where = cell[0][1] if cell else (runs[-1][1] if runs else place)
-        runs += [("| ", where), *cell, (" ", where)]
-    return _Block("", [*runs, ("|", runs[-1][1] if runs else place)], "row")
-
-
-def _merge_heads(heads: Sequence[list[list[_Run]]]) -> list[list[_Run]]:
-    """Return the rows of a head as one: what runs over several columns stands in each of them."""
-    merged = list(heads[-1]) if heads else []
-    for row in heads[-2::-1]:
-        above: list[_Run] = []
-        for column, cell in enumerate(row):
-            above = cell or above
-            if above:
-                gap: list[_Run] = [(" ", above[0][1])] if merged[column] else []
-                merged[column] = [*above, *gap, *merged[column]]
-    return merged
-
-
 @cache
 def _symbol(name: str) -> str | None:
     """Return the text that a command stands for; None where nobody knows it."""
@@ -1028,28 +891,3 @@ def _text_context():  # type: ignore[no-untyped-def]
     from pylatexenc.latex2text import get_default_latex_context_db
 
     return get_default_latex_context_db()
-
-
-# The list of references that biber writes for biblatex: https://ctan.org/pkg/biber.
-
-_BIBER_ENTRY = re.compile(r"\\entry\{(?P<key>[^{}]*)\}\{[^{}]*\}(?P<body>.*?)\\endentry", re.DOTALL)
-_BIBER_FIELD = re.compile(
-    r"\\(?:field|strng)\{(?P<name>\w+)\}\{(?P<value>(?:[^{}]|\{[^{}]*\})*)\}"
-    r"|\\verb\{(?P<verb>\w+)\}\s*\\verb (?P<text>[^\n]*)"
-)
-_BIBER_NAMES = re.compile(r"\\name\{(?:author|editor)\}(?P<names>.*?)\n\s*\}\s*\n", re.DOTALL)
-_BIBER_FAMILY = re.compile(r"family=\{((?:[^{}]|\{[^{}]*\})*)\}")
-
-
-def _biber_entries(text: str, file: str) -> Iterator[Entry]:
-    """Yield the entries of a `.bbl` file by biber; none of one by BibTeX."""
-    for match in _BIBER_ENTRY.finditer(text):
-        fields = {
-            one["name"] or one["verb"]: one["value"] or one["text"] or ""
-            for one in _BIBER_FIELD.finditer(match["body"])
-        }
-        names = _BIBER_NAMES.search(match["body"])
-        people = _BIBER_FAMILY.findall(names["names"]) if names else []
-        fields["author"] = " and ".join(f"{{{family}}}" for family in people)
-        line = text.count("\n", 0, match.start()) + 1
-        yield bibtex_entry(match["key"], fields, line=line, file=file)

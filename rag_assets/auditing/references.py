@@ -506,6 +506,31 @@ def bibtex_entry(key: str, fields: Mapping[str, str], *, line: int = 0, file: st
     )  # fmt: skip
 
 
+# The list of references that biber writes for biblatex: https://ctan.org/pkg/biber.
+
+_BIBER_ENTRY = re.compile(r"\\entry\{(?P<key>[^{}]*)\}\{[^{}]*\}(?P<body>.*?)\\endentry", re.DOTALL)
+_BIBER_FIELD = re.compile(
+    r"\\(?:field|strng)\{(?P<name>\w+)\}\{(?P<value>(?:[^{}]|\{[^{}]*\})*)\}"
+    r"|\\verb\{(?P<verb>\w+)\}\s*\\verb (?P<text>[^\n]*)"
+)
+_BIBER_NAMES = re.compile(r"\\name\{(?:author|editor)\}(?P<names>.*?)\n\s*\}\s*\n", re.DOTALL)
+_BIBER_FAMILY = re.compile(r"family=\{((?:[^{}]|\{[^{}]*\})*)\}")
+
+
+def read_biber(text: str, file: str) -> Iterator[Entry]:
+    """Yield the entries of a `.bbl` file by biber; none of one by BibTeX."""
+    for match in _BIBER_ENTRY.finditer(text):
+        fields = {
+            one["name"] or one["verb"]: one["value"] or one["text"] or ""
+            for one in _BIBER_FIELD.finditer(match["body"])
+        }
+        names = _BIBER_NAMES.search(match["body"])
+        people = _BIBER_FAMILY.findall(names["names"]) if names else []
+        fields["author"] = " and ".join(f"{{{family}}}" for family in people)
+        line = text.count("\n", 0, match.start()) + 1
+        yield bibtex_entry(match["key"], fields, line=line, file=file)
+
+
 def _bibtex_files(written: str) -> Iterator[str]:
     for one in filter(str.strip, _BETWEEN_FILES.split(written)):
         parts = _BETWEEN_PARTS.split(one.strip())

@@ -309,9 +309,9 @@ def test_entries_of_a_list_by_biber() -> None:
         \endverb
       \endentry
     """
-    from rag_assets.auditing.latex import _biber_entries
+    from rag_assets.auditing.references import read_biber
 
-    (entry,) = _biber_entries(written, "main.bbl")
+    (entry,) = read_biber(written, "main.bbl")
     assert (entry.label, entry.authors, entry.title) == ("lee2020", ("Lee", "Müller"), "On Tea")
     assert (entry.year, entry.doi) == ("2020", "10.1000/tea")
 
