@@ -408,6 +408,8 @@ _MARKED = re.compile(
     rf"{_CODE}|(?P<mark>{ANCHOR}|{LATEX.format('latex')}|{STATUTE}|{PANDOC}|{MENTION})",
     re.MULTILINE | re.DOTALL,
 )
+# Names of authors before their year take no more characters.
+_LONGEST_NAMES = 300
 _PARAGRAPH = re.compile(r"\n[ \t]*\r?\n|\n(?=[ \t]*[-*+#>|])")
 
 
@@ -423,7 +425,7 @@ def find_written(
     """
     taken = [match.span() for match in _MARKED.finditer(text)]
     taken += [*lists, *(match.span() for match in LIST_HEADING.finditer(text))]
-    free = _Free(taken)
+    free = _Free(text, taken)
     found: list[WrittenCitation] = []
 
     def add(written: Iterable[WrittenCitation | None]) -> None:
@@ -444,7 +446,7 @@ def find_written(
 
 def find_numbers(text: str) -> list[str]:
     """Return what looks like citations by number, for a draft whose list is missing."""
-    code = _Free(match.span() for match in _MARKED.finditer(text))
+    code = _Free(text, (match.span() for match in _MARKED.finditer(text)))
     return [m.group() for m in _NUMBERS.finditer(text) if code.is_free(*m.span())]
 
 
@@ -481,16 +483,26 @@ def find_marked(text: str) -> list[tuple[int, int]]:
 
 
 class _Free:
-    """Which parts of a text nothing has taken."""
+    """Which characters of a text nothing has taken."""
 
-    def __init__(self, taken: Iterable[tuple[int, int]]) -> None:
-        self._taken = sorted(taken)
+    def __init__(self, text: str, taken: Iterable[tuple[int, int]]) -> None:
+        self._taken = bytearray(len(text))
+        for start, end in taken:
+            self.take(start, end)
 
     def is_free(self, start: int, end: int) -> bool:
-        return not any(a < end and start < b for a, b in self._taken)
+        """Say whether nothing has taken a character between two offsets."""
+        return not any(self._taken[start:end])
 
     def take(self, start: int, end: int) -> None:
-        self._taken.append((start, end))
+        """Take the characters between two offsets."""
+        self._taken[start:end] = b"\1" * (end - start)
+
+
+def _paragraph_start(text: str, place: int) -> int:
+    """Return where the paragraph of an offset begins, or some names before it."""
+    first = max(0, place - _LONGEST_NAMES)
+    return max((match.end() for match in _PARAGRAPH.finditer(text, first, place)), default=first)
 
 
 def _learn_abbreviations(text: str, index: ReferenceIndex) -> None:
@@ -528,8 +540,7 @@ def _textual(
     hint = find_hint(rest.lstrip(" ,，:：;")) if rest.strip() else None
     if rest.strip() and (hint is None or not re.match(r"\s*[,，:：;]", rest)):
         return None
-    first = max((m.end() for m in _PARAGRAPH.finditer(text, 0, bracket.start())), default=0)
-    first = max(first, bracket.start() - 300)
+    first = _paragraph_start(text, bracket.start())
     named = _names_before(text, first, bracket.start(), index, alone=False)
     if named is None:
         return None
@@ -673,7 +684,7 @@ def _numbered(
     text: str, start: int, end: int, numbers: Sequence[str], index: ReferenceIndex,
     hint: LocatorHint | None,
 ) -> WrittenCitation:  # fmt: skip
-    begins = max((m.end() for m in _PARAGRAPH.finditer(text, 0, start)), default=0)
+    begins = _paragraph_start(text, start)
     before = text[max(begins, start - 40) : start]
     is_raised = text[start] in "<^"
     is_word = bool(_BY_WORD.search(before)) and not is_raised
@@ -742,10 +753,8 @@ def _named_in_text(text: str, index: ReferenceIndex, free: _Free) -> Iterator[Wr
             citations = _citations(text, *match.span(), [(titles[best],)], None)
             yield WrittenCitation(*match.span(), citations, is_word=True)
     for match in re.finditer(rf"\s+in\s+(?P<year>{_YEAR})", text):
-        first = max((m.end() for m in _PARAGRAPH.finditer(text, 0, match.start())), default=0)
-        named = _names_before(
-            text, max(first, match.start() - 200), match.start(), index, alone=False
-        )
+        first = _paragraph_start(text, match.start())
+        named = _names_before(text, first, match.start(), index, alone=False)
         if named is None or not named.is_known:
             continue
         entries = index.find(Cited(named.names, named.others, match["year"]))
@@ -755,12 +764,10 @@ def _named_in_text(text: str, index: ReferenceIndex, free: _Free) -> Iterator[Wr
     if not index.is_numbered:
         return
     for match in re.finditer(_OTHERS, text):
-        first = max((m.end() for m in _PARAGRAPH.finditer(text, 0, match.start())), default=0)
+        first = _paragraph_start(text, match.start())
         if _NUMBERS.match(text, match.end() + (text[match.end() : match.end() + 1] == " ")):
             continue  # the number behind the names says it
-        named = _names_before(
-            text, max(first, match.start() - 200), match.end(), index, alone=False
-        )
+        named = _names_before(text, first, match.end(), index, alone=False)
         if named is None or not named.is_known:
             continue
         entries = index.find(Cited(named.names, True, ""))
