@@ -3,7 +3,7 @@
     python -m benchmarks.pairing [--seeds 3] [--show]
 
 Makes drafts by program from what the papers of $RAG_SHARED_DATA say of themselves: each cited by
-number or by author and year, in eight reference styles, a third of the entries with a typing error
+number or by author and year, in nine reference styles, a third of the entries with a typing error
 or the slips that people make. A fifth of the papers is not in the library. Prints the share of
 citations that mean the right document, or rightly none, and of those that mean a wrong one.
 """
@@ -142,6 +142,12 @@ def _acm(work: Work) -> str:
     return f"{joined}. {work.year}. {work.title}. J. Things 12, 3 ({work.year}), 45–67."
 
 
+def _acl(work: Work) -> str:
+    names = [f"{n.given} {_family(n)}" for n in work.authors]
+    joined = " and ".join(names) if len(names) < 3 else f"{', '.join(names[:-1])}, and {names[-1]}"
+    return f"{joined}. {work.year}. {work.title}. In *Proceedings of Things*, pages 45–67."
+
+
 def _gbt(work: Work) -> str:
     names = [
         n.written if n.is_chinese else f"{_family(n).upper()} {_initials(n, '', ' ')}"
@@ -155,7 +161,7 @@ def _gbt(work: Work) -> str:
 
 STYLES: dict[str, tuple[Callable[[Work], str], bool]] = {
     "apa": (_apa, False), "harvard": (_harvard, False), "chicago": (_chicago, False),
-    "mla": (_mla, False), "acm": (_acm, True), "ieee": (_ieee, True),
+    "mla": (_mla, False), "acl": (_acl, False), "acm": (_acm, True), "ieee": (_ieee, True),
     "vancouver": (_vancouver, True), "gbt": (_gbt, True),
 }  # fmt: skip
 

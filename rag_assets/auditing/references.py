@@ -151,6 +151,8 @@ _GIVEN = rf"(?:[{_UP}][\w'’\-‐]*\.?\s+){{1,4}}"
 # `Dean, J.`; `Dean J`; `J. Dean`; `Jeffrey Dean`; a Chinese name.
 _NAME_END = r"\s*(?:[,;.:，“\"(（&]|and\b|et\s+al|等|$)"
 _WORD_OR_INITIAL = rf"(?:[{_UP}][\w'’\-‐]+|[{_UP}]\.)"
+_FULL = rf"(?P<full>{_GIVEN}{_PARTICLE}[{_UP}][\w'’\-‐]+)(?={_NAME_END})"
+_FULL_NAME = re.compile(_FULL)
 _AUTHOR = re.compile(
     rf"""
     (?P<inverted>{_FAMILY}),\s*(?P<initials>{_INITIALS})(?=[\s,;.:&(（]|$)
@@ -159,11 +161,13 @@ _AUTHOR = re.compile(
   | (?:[{_UP}]\.[\s\-]?){{1,4}}\s?(?P<led>{_FAMILY})
   | (?P<han>[{HAN_RANGES}·]{{2,6}})(?=\s*[,，、;；.．。:：\[［(（等]|\s+and\b|\s*$)
   | (?P<inverted_given>{_FAMILY}),\s*
-    {_WORD_OR_INITIAL}(?:[\s\-](?:{_WORD_OR_INITIAL}|[{_UP}]\b)){{0,3}}(?={_NAME_END})
-  | (?P<full>{_GIVEN}{_PARTICLE}[{_UP}][\w'’\-‐]+)(?={_NAME_END})
+    (?P<given>{_WORD_OR_INITIAL}(?:[\s\-](?:{_WORD_OR_INITIAL}|[{_UP}]\b)){{0,3}})(?={_NAME_END})
+  | {_FULL}
     """,
     re.VERBOSE,
 )
+_THEN_YEAR = re.compile(rf"[.,]?\s*[(（]?{YEAR}")
+_THEN_MORE = re.compile(rf"[.,]?\s*[(（]?{YEAR}|,\s+(?:[{_UP}]|and\b|&)|\s+(?:and|&)\s+[{_UP}]")
 _BETWEEN = re.compile(
     r"\s*(?:(?:[,;，；、]|\.(?=,))\s*)?(?:(?:and|&|und|et(?!\s+al)|y|和|与|及)\s+|(?:\.\s?){3}\s*|…\s*|[和与及])?"
 )
@@ -181,7 +185,8 @@ _PAGES_OF_WORK = re.compile(
     r"(?:\bpp?\.?\s*|[:：]\s*|,\s*)(?P<pages>[A-Za-z]?\d{1,6}\s*[-–—~～]{1,2}\s*[A-Za-z]?\d{1,6})(?![\d-])"
 )
 _LABEL = re.compile(
-    r"\s*(?:[\[［〔【](?P<bracket>\d{1,4})[\]］〕】]|[(（](?P<round>\d{1,4})[)）](?=\s)"
+    r"\s*(?:[\[［〔【](?P<bracket>\d{1,4}|[A-Za-z\u00c0-\u024f][A-Za-z\u00c0-\u024f+]{1,7}\d{2}[a-z]?)"
+    r"[\]］〕】]|[(（](?P<round>\d{1,4})[)）](?=\s)"
     r"|(?P<plain>\d{1,4})(?:[.)、．](?!\d)|\t))[\s\u3000]*"
 )
 
@@ -222,11 +227,10 @@ def _read_authors(text: str) -> tuple[tuple[str, ...], int]:
     """Return family names and organisations, and the offset behind them."""
     families: list[str] = []
     position = 0
-    while match := _AUTHOR.match(text, position):
-        name = match.lastgroup and _family_of(match)
-        if not name:
-            break
-        families.append(name)
+    is_full = False
+    while match := _author_at(text, position, is_full=is_full):
+        is_full = match["full"] is not None
+        families.append(_family_of(match))
         position = match.end()
         if others := _ET_AL.match(text, position):
             position = others.end()
@@ -258,11 +262,36 @@ def _read_authors(text: str) -> tuple[tuple[str, ...], int]:
     return (), 0
 
 
+def _author_at(text: str, position: int, *, is_full: bool) -> re.Match[str] | None:
+    """Return the author at an offset.
+
+    `Marco Baroni, Georgiana Dinu` are two, `Dean, Jeffrey` is one; `Martin J. Wainwright` is no
+    `Martin J`, where names are written in full or a year or another author follows.
+
+    Args:
+        is_full: whether the author before is written so.
+    """
+    full = _FULL_NAME.match(text, position)
+    then = _THEN_YEAR if position else _THEN_MORE
+    if full is not None and (is_full or then.match(text, full.end())):
+        return full
+    match = _AUTHOR.match(text, position)
+    is_two = (
+        match is not None
+        and match["inverted_given"] is not None
+        and all(word[:1].isupper() for word in match["inverted_given"].split())
+        and " " in match["inverted_given"]
+        and " " in match["given"]
+    )
+    return full if is_two else match
+
+
 def _family_of(match: re.Match[str]) -> str:
+    groups = match.groupdict()
     for form in ("inverted", "vancouver", "led", "inverted_given", "han"):
-        if match[form]:
-            return match[form]
-    return family_name(match["full"])
+        if groups.get(form):
+            return str(groups[form])
+    return family_name(groups["full"])
 
 
 def _title_of(rest: str) -> str:
@@ -283,7 +312,9 @@ LIST_HEADING = re.compile(
     r"(?:references(?:[ \t]+cited)?|bibliography|works[ \t]+cited|literature(?:[ \t]+cited)?|"
     r"cited[ \t]+literature|list[ \t]+of[ \t]+(?:references|sources|works)|"
     r"references[ \t]+and[ \t]+notes|(?:(?<=\*\*)|(?<=\#)|(?<=\#[ \t]))sources|"
-    r"literaturverzeichnis|"
+    r"literaturverzeichnis|literatur|références(?:[ \t]+bibliographiques)?|bibliographie|"
+    r"referencias(?:[ \t]+bibliográficas)?|referências(?:[ \t]+bibliográficas)?|bibliograf[ií]a|"
+    r"список[ \t]+литературы|"
     r"参[ \u3000]*考[ \u3000]*文[ \u3000]*献|引用文献|主要参考文献|文献目录|参考书目)"
     r"[ \t]*[:：]?[ \t]*(?:\*\*|\#+)?[ \t]*\r?$",
     re.IGNORECASE | re.MULTILINE,

@@ -226,7 +226,9 @@ _PREFIX = re.compile(
     re.IGNORECASE,
 )
 _QUOTED = re.compile(r"[“\"《](?P<title>[^“”\"《》]{4,200})[,，]?[”\"》]$")
-_ABBREVIATED = re.compile(r"\s*[\[［(（](?P<short>[A-Z][A-Za-z&\-]{1,11})[\]］)）]\s*$")
+# WHO, NLSTRT, CoNLL: a name with one capital is a person's.
+_ACRONYM = r"(?=\w*[A-Z]\w*[A-Z])[A-Z][A-Za-z&\-]{1,11}"
+_ABBREVIATED = re.compile(rf"\s*[\[［(（](?P<short>{_ACRONYM})[\]］)）]\s*$")
 _LOCATED = re.compile(
     r"\s*(?:[,，:：]\s*(?:at\s+)?)(?P<place>[^;；()（）\[\]［］,，:：][^;；()（）\[\]［］]{0,60}?)\s*(?=$|[;；]|[,，]\s*(?:as|see|who|which|and|but)\b)"
 )
@@ -386,6 +388,16 @@ _RAISED = re.compile(
     rf"(?:<sup>\s*(?P<tag>{_NUMBER_LIST})\s*</sup>|\^(?P<caret>{_NUMBER_LIST})\^"
     r"|(?P<unicode>[⁰¹²³⁴-⁹]+(?:[˒ʼ⁻⁃,–-][⁰¹²³⁴-⁹]+)*))"
 )
+_ROUND = re.compile(rf"(?<=[^\s(])\s(?=\((?P<list>{_NUMBER_LIST})\)(?:[\s.,;:]|$))", re.MULTILINE)
+# `Eq. (3)` is none.
+_COUNTED = re.compile(
+    r"\b(?:eqn?|equation|fig|figure|table|section|step|case|no)s?\.?$", re.IGNORECASE
+)
+_ALPHA_KEY = re.compile(r"[A-Za-z\u00c0-\u024f][A-Za-z\u00c0-\u024f+]{1,7}\d{2}[a-z]?")
+_ALPHA_KEYS = re.compile(
+    rf"\[(?P<keys>{_ALPHA_KEY.pattern}(?:\s*[,;]\s*{_ALPHA_KEY.pattern})*)"
+    r"(?P<place>,\s*[^\[\]\n]{1,60})?\](?![(\[])"
+)
 _DIGITS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁃˒", "0123456789--,")
 _SPAN = re.compile(r"(\d{1,4})\s*(?:[-\u2010-\u2015~～]|至)\s*(\d{1,4})")
 _JOINED = re.compile(r"\s*[-\u2010-\u2015~～至]\s*")
@@ -436,10 +448,13 @@ def find_written(
 
     _learn_abbreviations(text, index)
     add(_author_years(text, index, free))
+    add(_keyed(text, index, free))
     if index.is_numbered:
         add(_join_ranges(text, [*_numbers(text, index, free)], index))
         if any(text[one.start] in "[［〔【<^" for one in found) or not found:
             add(_raised(text, index, free))
+        if not found:
+            add(_rounded(text, index, free))
     add(_named_in_text(text, index, free))
     return sorted(found, key=lambda one: one.start)
 
@@ -507,9 +522,7 @@ def _paragraph_start(text: str, place: int) -> int:
 
 def _learn_abbreviations(text: str, index: ReferenceIndex) -> None:
     for name in index.organisations:
-        for match in re.finditer(
-            rf"{re.escape(name)}\s*[\[［(（](?P<short>[A-Z][A-Za-z&\-]{{1,11}})\b", text
-        ):
+        for match in re.finditer(rf"{re.escape(name)}\s*[\[［(（](?P<short>{_ACRONYM})\b", text):
             index.abbreviations[match["short"]] = name
 
 
@@ -531,7 +544,7 @@ def _textual(
 ) -> WrittenCitation | None:
     """Read `Lee and Park (2021, p. 3)`."""
     stripped = inside.strip()
-    short = re.match(r"(?P<short>[A-Z][A-Za-z&\-]{1,11})\s*[;,；，]\s*", stripped)
+    short = re.match(rf"(?P<short>{_ACRONYM})\s*[;,；，]\s*", stripped)
     body = stripped[short.end() :] if short else stripped
     years = _YEARS.match(body)
     if years is None:
@@ -558,6 +571,8 @@ def _may_be_name(named: _Named, index: ReferenceIndex) -> bool:
 
     In a draft with a list that is cited by number, `Paris (2015)` is none.
     """
+    if len(named.names) == 1 and re.fullmatch(_ACRONYM, named.names[0]):
+        return False  # NeurIPS 2019, OpenSubtitles2012
     return not index.is_numbered or named.others or any(HAN.search(n) for n in named.names)
 
 
@@ -723,6 +738,34 @@ def _join_ranges(
                 continue
         yield one
         number += 1
+
+
+def _keyed(text: str, index: ReferenceIndex, free: _Free) -> Iterator[WrittenCitation]:
+    """Read `[Knu84, p. 3]` and `[ABC+01; Lee06]`, where the list has these labels."""
+    for match in _ALPHA_KEYS.finditer(text):
+        keys = _ALPHA_KEY.findall(match["keys"])
+        if free.is_free(*match.span()) and all(key in index.by_label for key in keys):
+            place = (match["place"] or "").strip(" ,，")
+            hint = find_hint(place) if place else None
+            yield _numbered(text, *match.span(), keys, index, hint)
+
+
+def _rounded(text: str, index: ReferenceIndex, free: _Free) -> Iterator[WrittenCitation]:
+    """Read `(3)` and `(3, 5-7)`, where a numbered list is cited in no other way and most of its
+    entries in this one.
+    """
+    found = [
+        (match.start(), match.end("list") + 1, numbers)
+        for match in _ROUND.finditer(text)
+        if free.is_free(match.start(), match.end("list"))
+        and not _COUNTED.search(text, max(0, match.start() - 12), match.start())
+        and (numbers := _read_numbers(match["list"], index)) is not None
+        and all(number in index.by_label for number in numbers)
+    ]
+    cited = {number for *_, numbers in found for number in numbers}
+    if len(cited) * 2 > len(index.by_label):
+        for start, end, numbers in found:
+            yield _numbered(text, start + 1, end, numbers, index, None)
 
 
 def _raised(text: str, index: ReferenceIndex, free: _Free) -> Iterator[WrittenCitation]:
