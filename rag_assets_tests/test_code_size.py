@@ -5,12 +5,12 @@ import pytest
 from benchmarks.code_size import count_code, measure
 
 LIMITS = {
-    "code lines": 76_791,
+    "code lines": 76_846,
     "modules": 405,
-    "functions": 6_386,
+    "functions": 6_390,
     "packages": 22,
-    "lines of tests": 71_567,
-    "code lines of benchmarks": 6_184,
+    "lines of tests": 71_678,
+    "code lines of benchmarks": 6_188,
     "words of docs": 36_479,
 }
 # A limit follows what has become smaller: it may be so much above it.

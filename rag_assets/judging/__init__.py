@@ -27,4 +27,4 @@ from rag_assets.judging.words import is_negated
 from rag_assets.model.settings import ScorerName
 
 # Modules of this room that other rooms may import from, besides the names below.
-PUBLIC_MODULES = ("readers", "statement")
+PUBLIC_MODULES = ("numbers", "quantities", "readers", "statement", "words")
