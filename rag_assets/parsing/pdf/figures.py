@@ -458,7 +458,7 @@ def _tables(
         if side is not None:
             area = found[side]
             item.box = area.box
-            item.content = render_table(area.rows, area.rules)
+            item.content = render_table(area.rows, area.rules, area.bars)
             claimed |= {id(line) for line in area.lines}
         items.append(item)
     return items

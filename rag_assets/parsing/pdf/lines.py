@@ -1,9 +1,11 @@
 """The lines of a page: read or recognised, their styles, the numbers beside them."""
 
+import math
 import os
 import re
+from bisect import bisect_left
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import groupby, pairwise
@@ -13,7 +15,15 @@ from typing import Any
 from rag_assets.model import Box, ParseFailure
 from rag_assets.model.settings import ParseSettings
 from rag_assets.parsing.cleaning import clean_line, close_gaps
-from rag_assets.parsing.pdf.drawn import DrawnPage, Graphic, drop_hidden, read_graphics
+from rag_assets.parsing.pdf.drawn import (
+    DrawnPage,
+    Graphic,
+    drop_hidden,
+    join_bars,
+    lines_of,
+    middle_of,
+    read_graphics,
+)
 from rag_assets.parsing.pdf.opening import load_pymupdf
 
 # Printed lines of a PDF page, as PyMuPDF finds them, in native order.
@@ -39,6 +49,9 @@ _BOLD_NAME = re.compile(
 _ITALIC_NAME = re.compile(
     r"ital|obli|slanted|[.-]B?I$|-It$|LtIt$|CondIt$|TimesB?I$|cmti|cmsl", re.IGNORECASE
 )
+
+# White between two words, by the height of their characters.
+_MIN_WORD_GAP = 0.15
 
 # Of recognised text: the gutter of two columns is wider than any space of a justified line.
 _GUTTER_IN_SIZES = 1.5
@@ -87,6 +100,7 @@ class Page:
     Args:
         graphics: images, drawings and rules; empty where neither a caption nor an image of the
             file asked for them.
+        bars: its vertical rules from left to right, pieces joined.
         is_recognised: its text was read from its picture.
         hidden: texts of the file that nobody sees on the page; no line has them.
     """
@@ -96,6 +110,7 @@ class Page:
     height: float
     blocks: list[list[Line]]
     graphics: list[Graphic] = field(default_factory=list)
+    bars: list[Box] = field(default_factory=list)
     columns: list[float] = field(default_factory=list)
     text_bounds: tuple[float, float] = (0.0, 0.0)
     is_recognised: bool = False
@@ -138,12 +153,16 @@ def read_page(page: Any, recognised: Any = None) -> Page:
         )
     ]
     graphics = read_graphics(page, [line.text for block in blocks for line in block], drawn)
+    bars = join_bars(graphics)
+    if bars and not recognised and matrix is None:
+        blocks = _split_at_bars(content["blocks"], bars, drawn)
     return Page(
         page.number + 1,
         page.rect.width,
         page.rect.height,
         blocks,
         graphics,
+        bars,
         is_recognised=recognised is not None,
         hidden=tuple(map(clean_line, hidden)),
     )
@@ -177,6 +196,73 @@ def _split_at_gutters(raw: dict[str, Any]) -> list[dict[str, Any]]:
         box = (min(left), min(top), max(right), max(bottom))
         cut.append(raw | {"spans": spans, "bbox": box})
     return cut
+
+
+def _split_at_bars(
+    blocks: Sequence[dict[str, Any]], bars: Sequence[Box], drawn: DrawnPage
+) -> list[list[Line]]:
+    """Return the lines of blocks, cut where a vertical rule runs between two of their words."""
+    places = [(bar[0] + bar[2]) / 2 for bar in bars]
+    crossed: dict[int, list[float]] = {}
+    for raw in lines_of(blocks):
+        left, top, right, bottom = raw["bbox"]
+        middle = (top + bottom) / 2
+        near = range(bisect_left(places, left + 1), bisect_left(places, right - 1))
+        cuts = [places[at] for at in near if bars[at][1] <= middle <= bars[at][3]]
+        if cuts and raw["dir"][0] > 0.9:
+            crossed[id(raw)] = cuts
+    spans = [span for raw in lines_of(blocks) if id(raw) in crossed for span in raw["spans"]]
+    characters = drawn.characters(spans) if spans else {}
+    found = []
+    for block in blocks:
+        pieces = [
+            piece
+            for raw in block["lines"]
+            for piece in _split_at(raw, crossed.get(id(raw), ()), characters)
+        ]
+        if lines := [line for piece in pieces if (line := _read_line(piece, None))]:
+            found.append(lines)
+    return found
+
+
+def _split_at(
+    raw: dict[str, Any], cuts: Sequence[float], characters: Mapping[int, Sequence[dict[str, Any]]]
+) -> list[dict[str, Any]]:
+    """Return a line in pieces, cut at those of the places that fall between two words."""
+    if not cuts or not all(characters[id(span)] for span in raw["spans"]):
+        return [raw]
+    printed = [
+        character["bbox"]
+        for span in raw["spans"]
+        for character in characters[id(span)]
+        if not character["c"].isspace()
+    ]
+    cuts = [cut for cut in cuts if _is_between_words(cut, printed)]
+    pieces: list[list[dict[str, Any]]] = [[] for _ in range(len(cuts) + 1)]
+    for span in raw["spans"]:
+        runs = groupby(
+            zip(span["text"], characters[id(span)], strict=True),
+            key=lambda pair: sum(cut <= middle_of(pair[1]["bbox"])[0] for cut in cuts),
+        )
+        for place, run in runs:
+            letters = list(run)
+            text = "".join(letter for letter, _ in letters)
+            boxes = [one["bbox"] for letter, one in letters if text.isspace() or letter.strip()]
+            pieces[place].append(span | {"text": text, "bbox": surrounding_box(boxes)})
+    return [
+        raw | {"spans": spans, "bbox": _box_of(spans)}
+        for spans in pieces
+        if any(span["text"].strip() for span in spans)
+    ]
+
+
+def _is_between_words(place: float, boxes: Sequence[Box]) -> bool:
+    """Tell whether the characters beside a vertical rule are as far from each other as words."""
+    before = max((box[2] for box in boxes if box[0] + box[2] <= 2 * place), default=-math.inf)
+    after = min((box[0] for box in boxes if box[0] + box[2] > 2 * place), default=math.inf)
+    height = max(box[3] - box[1] for box in boxes)
+    is_beside = before <= place + 1 and after >= place - 1
+    return is_beside and after - before >= _MIN_WORD_GAP * height
 
 
 def _read_line(raw: dict[str, Any], matrix: Any) -> Line | None:

@@ -47,7 +47,7 @@ from rag_assets.parsing.pdf.paragraphs import (
 from rag_assets.parsing.pdf.references import split_references
 from rag_assets.parsing.registry import ParseHints, ask_for_seconds
 
-PARSER_VERSION = "9"
+PARSER_VERSION = "10"
 
 _MEDIA_TYPE = "application/pdf"
 _METADATA_KEYS = ("author", "subject", "keywords", "creator", "producer", "creationDate", "modDate")

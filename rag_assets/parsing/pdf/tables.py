@@ -1,6 +1,8 @@
 """Tables of a page, and their Markdown."""
 
+import math
 import re
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -8,6 +10,7 @@ from typing import Literal
 
 from rag_assets.model import Box
 from rag_assets.parsing.cleaning import close_line
+from rag_assets.parsing.pdf.drawn import SAME_BAR_POINTS
 from rag_assets.parsing.pdf.lines import Line, Page, surrounding_box
 from rag_assets.parsing.pdf.order import column_bounds
 
@@ -49,10 +52,14 @@ def cell_box(cell: Sequence[Line]) -> tuple[float, float]:
     return min(line.box[0] for line in cell), max(line.box[2] for line in cell)
 
 
-def group_rows(lines: Iterable[Line]) -> list[Row]:
+def group_rows(lines: Iterable[Line], bars: Sequence[Box] = ()) -> list[Row]:
     """Return upright lines as rows, from the top down.
 
     A line joins the row whose height its middle lies in; sub- and superscripts so join theirs.
+
+    Args:
+        lines: of one page.
+        bars: vertical rules of the page, which part cells however near they are.
     """
     rows: list[list[Line]] = []
     top = bottom = 0.0
@@ -64,23 +71,33 @@ def group_rows(lines: Iterable[Line]) -> list[Row]:
         else:
             rows.append([line])
             top, bottom = line.box[1], line.box[3]
-    return [_make_row(row) for row in rows]
+    return [_make_row(row, bars) for row in rows]
 
 
 def _middle(line: Line) -> float:
     return (line.box[1] + line.box[3]) / 2
 
 
-def _make_row(lines: list[Line]) -> Row:
+def _make_row(lines: list[Line], bars: Sequence[Box]) -> Row:
     lines.sort(key=lambda line: line.box[0])
     cells = [[lines[0]]]
     reach = lines[0].box[2]
     for line in lines[1:]:
-        if line.box[0] - reach >= MIN_CELL_GAP_EMS * max(line.size, cells[-1][-1].size):
+        is_apart = line.box[0] - reach >= MIN_CELL_GAP_EMS * max(line.size, cells[-1][-1].size)
+        if is_apart or _is_barred(reach, line, bars):
             cells.append([])
         cells[-1].append(line)
         reach = max(reach, line.box[2])
     return Row(cells, surrounding_box([line.box for line in lines]))
+
+
+def _is_barred(reach: float, line: Line, bars: Sequence[Box]) -> bool:
+    """Tell whether a vertical rule is drawn between a line and what ends left of it."""
+    middle = _middle(line)
+    return any(
+        bar[1] <= middle <= bar[3] and reach - 1 <= (bar[0] + bar[2]) / 2 <= line.box[0] + 1
+        for bar in bars
+    )
 
 
 # A table's rows of cells as Markdown, each character of which knows the line it came from.
@@ -91,6 +108,9 @@ _MIN_COLUMNS, _MAX_COLUMNS = 2, 40
 _MAX_CROSSING_SHARE = 0.12
 # … and so many rows have cells on both of its sides.
 _MIN_PARTED_SHARE = 0.25
+# Vertical rules decide the columns where they are as long as this share of the table; between two
+# of them gaps do only where so many rows have one.
+_MIN_BAR_SHARE, _MIN_PARTED_IN_BARS = 0.5, 0.6
 # Cells whose text runs into the next column; beyond this share the columns are wrong.
 _MAX_STRAY_SHARE = 0.15
 # Rows of one record, in line heights: what is set closer is a cell's second line.
@@ -113,14 +133,17 @@ class TableText:
     is_grid: bool
 
 
-def render_table(rows: Sequence[Row], rules: Sequence[float]) -> TableText:
+def render_table(
+    rows: Sequence[Row], rules: Sequence[float], bars: Sequence[Box] = ()
+) -> TableText:
     """Return rows of cells as a Markdown table; where no columns show, as the lines they are.
 
     Args:
         rows: from the top down, at least one.
         rules: heights of the horizontal rules that cross the table, in points, ascending.
+        bars: vertical rules of its page.
     """
-    edges = _column_edges(rows)
+    edges = column_edges(rows, bars)
     if _MIN_COLUMNS <= len(edges) + 1 <= _MAX_COLUMNS and _stray_share(rows, edges) <= (
         _MAX_STRAY_SHARE
     ):
@@ -138,7 +161,45 @@ def _stray_share(rows: Sequence[Row], edges: Sequence[float]) -> float:
     return stray / len(cells)
 
 
-def _column_edges(rows: Sequence[Row]) -> list[float]:
+def column_edges(rows: Sequence[Row], bars: Sequence[Box]) -> list[float]:
+    """Return where columns part: at vertical rules, and at white bands between two of them."""
+    ruled = _ruled_edges(rows, bars)
+    if not ruled:
+        return _white_edges(rows, _MIN_PARTED_SHARE)
+    edges = list(ruled)
+    for left, right in pairwise([-math.inf, *ruled, math.inf]):
+        held = [
+            [line for line in row.lines if left <= line.box[0] + 1 and line.box[2] - 1 <= right]
+            for row in rows
+        ]
+        inside = [_make_row(lines, ()) for lines in held if lines]
+        if sum(len(row.cells) > 1 for row in inside) >= _MIN_PARTED_IN_BARS * len(inside):
+            edges += _white_edges(inside, _MIN_PARTED_IN_BARS)
+    return sorted(edges)
+
+
+def _ruled_edges(rows: Sequence[Row], bars: Sequence[Box]) -> list[float]:
+    """Return the places of the vertical rules that run between the lines of a table."""
+    _, top, _, bottom = surrounding_box([row.box for row in rows])
+    lengths: dict[float, float] = {}
+    for bar in bars:
+        place = (bar[0] + bar[2]) / 2
+        last = next(reversed(lengths), -math.inf)
+        if place - last > SAME_BAR_POINTS:
+            lengths[last := place] = 0.0
+        lengths[last] += max(0.0, min(bar[3], bottom) - max(bar[1], top))
+    middles = sorted((line.box[0] + line.box[2]) / 2 for row in rows for line in row.lines)
+    places = [
+        place for place, length in lengths.items() if length >= _MIN_BAR_SHARE * (bottom - top)
+    ]
+    # Where no text stands between two rules, they are the borders of two neighbouring cells.
+    edges: dict[int, float] = {}
+    for place in places:
+        edges.setdefault(bisect_left(middles, place), place)
+    return [place for before, place in edges.items() if 0 < before < len(middles)]
+
+
+def _white_edges(rows: Sequence[Row], parted_share: float) -> list[float]:
     """Return where columns part: the middles of white bands that hardly a cell crosses."""
     cells = [cell_box(cell) for row in rows for cell in row.cells]
     wide_rows = [row for row in rows if len(row.cells) > 1]
@@ -154,7 +215,7 @@ def _column_edges(rows: Sequence[Row]) -> list[float]:
     ]
     parted = _coverage(gaps, left, right)
     most = _MAX_CROSSING_SHARE * len(rows)
-    least = max(2.0, _MIN_PARTED_SHARE * len(wide_rows)) if len(wide_rows) > 1 else 1.0
+    least = max(2.0, parted_share * len(wide_rows)) if len(wide_rows) > 1 else 1.0
     edges: list[float] = []
     start: int | None = None
     for place in range(left, right + 1):
@@ -213,7 +274,7 @@ def _merge_wrapped(
     above: Sequence[Sequence[Line]] = []
     for row, record in zip(rows, records, strict=True):
         if previous is not None and _belongs(
-            previous, row, above, record, rules, is_ruled, header_end
+            previous, row, above, _lead(merged), record, rules, is_ruled, header_end
         ):
             for target, cell in zip(merged[-1], record, strict=True):
                 target.extend(cell)
@@ -221,6 +282,13 @@ def _merge_wrapped(
             merged.append([list(cell) for cell in record])
         previous, above = row, record
     return merged
+
+
+def _lead(records: Sequence[Sequence[Sequence[Line]]]) -> int:
+    """Return the column that names the last record: its first filled one, 0 in the header."""
+    if len(records) == 1:
+        return 0
+    return next(column for column, cell in enumerate(records[-1]) if cell)
 
 
 def _is_fully_ruled(rows: Sequence[Row], rules: Sequence[float]) -> bool:
@@ -241,6 +309,7 @@ def _belongs(
     before: Row,
     row: Row,
     above: Sequence[Sequence[Line]],
+    lead: int,
     record: Sequence[Sequence[Line]],
     rules: Sequence[float],
     is_ruled: bool,
@@ -256,16 +325,22 @@ def _belongs(
     if is_ruled:
         return not _are_records(above, record)
     gap = row.box[1] - before.box[3]
-    is_rest = not record[0] and any(record) and gap < _MAX_WRAP_GAP * row.size
+    is_rest = not record[lead] and any(record) and gap < _MAX_WRAP_GAP * row.size
     return is_rest and not any(_is_number(line.text) for cell in record for line in cell)
 
 
 def _are_records(above: Sequence[Sequence[Line]], record: Sequence[Sequence[Line]]) -> bool:
-    """Tell whether two rows between the same rules are two records: alike, with numbers."""
-    if [bool(cell) for cell in above] != [bool(cell) for cell in record]:
+    """Tell whether two rows between the same rules are two records: alike, with numbers.
+
+    The first cell may be one that several records share; errors in brackets belong to what is
+    above them.
+    """
+    if [bool(cell) for cell in above[1:]] != [bool(cell) for cell in record[1:]]:
         return False
     return any(
-        _is_number(before[0].text) and _is_number(cell[0].text)
+        _is_number(before[0].text)
+        and _is_number(cell[0].text)
+        and (bool(record[0]) or before[0].text[0] == "(" or cell[0].text[0] != "(")
         for before, cell in zip(above[1:], record[1:], strict=True)
         if before and cell
     )
@@ -348,11 +423,13 @@ class TableArea:
 
     Args:
         rules: heights of the horizontal rules within it, ascending.
+        bars: the vertical rules of its page.
         first_gap: from the caption to the nearest row, in points.
     """
 
     rows: list[Row]
     rules: list[float]
+    bars: list[Box]
     box: Box
     first_gap: float
 
@@ -388,7 +465,7 @@ def find_table(
     ]
     limit = _limit(caption, obstacles, left, right, direction)
     inside = [line for line in inside if _distance(caption, line.box, direction) < limit]
-    rows = group_rows(inside)
+    rows = group_rows(inside, page.bars)
     if direction == "above":
         rows.reverse()
     rules = sorted(
@@ -405,7 +482,7 @@ def find_table(
     box = surrounding_box([row.box for row in taken])
     heights = [_height(caption, distance, direction) for distance in rules]
     heights = sorted(y for y in heights if box[1] - 6 <= y <= box[3] + 6)
-    return TableArea(taken, heights, box, first_gap)
+    return TableArea(taken, heights, page.bars, box, first_gap)
 
 
 def ruled_box(caption: Box, page: Page) -> Box | None:
