@@ -167,6 +167,42 @@ def test_a_cell_over_two_ruled_columns_and_columns_without_rules_stay() -> None:
     assert table.splitlines()[-2:] == ["| red | 12 | 15 |", "| blue | 31 | 34 |"]
 
 
+TRAYS = [("No.", "Tray", "Weight"), *[(str(n), f"tray {n}", str(200 + n)) for n in range(1, 31)]]
+
+
+def pages_of_a_table(*rows: tuple[str, ...], x: tuple[float, ...] = COLUMNS) -> list[list[Draw]]:
+    first = [
+        front(),
+        prose(70, 110),
+        text(80, 300, "Table 1. All trays."),
+        cells(COLUMNS, 320, TRAYS),
+    ]
+    return [first, [cells(x, 60, rows), prose(70, 200)]]
+
+
+def test_rows_of_the_next_page_belong_to_the_table_with_its_header() -> None:
+    more = (("31", "tray 31", "231"), ("32", "tray 32", "232"))
+    for rows in (more, (TRAYS[0], *more)):
+        document = parse(*pages_of_a_table(*rows))
+        (table,) = texts_of(document, "table")
+        lines = table.splitlines()
+        assert lines[:2] == ["| No. | Tray | Weight |", "| --- | --- | --- |"]
+        assert lines[-3:] == [
+            "| 30 | tray 30 | 230 |",
+            "| 31 | tray 31 | 231 |",
+            "| 32 | tray 32 | 232 |",
+        ]
+        assert len(lines) == 34
+        place = document.text.index("tray 31")
+        assert next(page.number for page in document.pages if page.start <= place < page.end) == 2
+
+
+def test_rows_in_other_columns_on_the_next_page_are_no_part_of_the_table() -> None:
+    rows = (("Lamp", "red", "12"), ("Lamp", "blue", "31"))
+    (table,) = texts_of(parse(*pages_of_a_table(*rows, x=(120, 160, 380))), "table")
+    assert table.endswith("| 30 | tray 30 | 230 |")
+
+
 def test_text_below_a_table_is_not_part_of_it() -> None:
     document = parse(table_page(ruled=False))
     (table,) = texts_of(document, "table")

@@ -199,7 +199,9 @@ CAPTION_START = re.compile(
 )
 
 
-def read_graphics(page: Any, texts: Iterable[str], drawn: DrawnPage) -> list[Graphic]:
+def read_graphics(
+    page: Any, texts: Iterable[str], drawn: DrawnPage, is_asked: bool = False
+) -> list[Graphic]:
     """Return the images, drawings and rules of a pymupdf page, without reading their content.
 
     It takes half as long as reading the page's text, so pages on which neither a line starts
@@ -209,11 +211,12 @@ def read_graphics(page: Any, texts: Iterable[str], drawn: DrawnPage) -> list[Gra
         page: a `pymupdf.Page`.
         texts: of its lines.
         drawn: the same page.
+        is_asked: whether they are wanted even so.
 
     Raises:
         RuntimeError: MuPDF cannot read the page.
     """
-    if not any(map(CAPTION_START.match, texts)) and not _has_picture(page):
+    if not (is_asked or any(map(CAPTION_START.match, texts)) or _has_picture(page)):
         return []
     pymupdf = load_pymupdf()
     matrix = page.rotation_matrix if page.rotation else None

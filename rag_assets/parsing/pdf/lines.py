@@ -50,6 +50,9 @@ _ITALIC_NAME = re.compile(
     r"ital|obli|slanted|[.-]B?I$|-It$|LtIt$|CondIt$|TimesB?I$|cmti|cmsl", re.IGNORECASE
 )
 
+# A ruled table that reaches so far down its page may go on on the next.
+_MIN_TABLE_END_SHARE = 0.8
+
 # White between two words, by the height of their characters.
 _MIN_WORD_GAP = 0.15
 
@@ -117,12 +120,13 @@ class Page:
     hidden: tuple[str, ...] = ()
 
 
-def read_page(page: Any, recognised: Any = None) -> Page:
+def read_page(page: Any, recognised: Any = None, *, after: Page | None = None) -> Page:
     """Return the text lines of a pymupdf page, empty ones left out.
 
     Args:
         page: a `pymupdf.Page`.
         recognised: a `pymupdf.TextPage` of its picture, read instead of its own text.
+        after: the page before, whose ruled table may go on here.
 
     Raises:
         RuntimeError: MuPDF cannot read the page.
@@ -152,10 +156,14 @@ def read_page(page: Any, recognised: Any = None) -> Page:
             ]
         )
     ]
-    graphics = read_graphics(page, [line.text for block in blocks for line in block], drawn)
+    goes_on = after is not None and any(
+        bar[3] > _MIN_TABLE_END_SHARE * after.height for bar in after.bars
+    )
+    texts = [line.text for block in blocks for line in block]
+    graphics = read_graphics(page, texts, drawn, goes_on)
     bars = join_bars(graphics)
     if bars and not recognised and matrix is None:
-        blocks = _split_at_bars(content["blocks"], bars, drawn)
+        blocks, bars = _split_at_bars(content["blocks"], bars, drawn)
     return Page(
         page.number + 1,
         page.rect.width,
@@ -200,44 +208,47 @@ def _split_at_gutters(raw: dict[str, Any]) -> list[dict[str, Any]]:
 
 def _split_at_bars(
     blocks: Sequence[dict[str, Any]], bars: Sequence[Box], drawn: DrawnPage
-) -> list[list[Line]]:
-    """Return the lines of blocks, cut where a vertical rule runs between two of their words."""
+) -> tuple[list[list[Line]], list[Box]]:
+    """Return the lines of blocks, cut where a vertical rule runs between two of their words.
+
+    Also returns the rules without those that run through words more often: they belong to plots.
+    """
     places = [(bar[0] + bar[2]) / 2 for bar in bars]
-    crossed: dict[int, list[float]] = {}
+    crossed: dict[int, list[int]] = {}
     for raw in lines_of(blocks):
         left, top, right, bottom = raw["bbox"]
         middle = (top + bottom) / 2
         near = range(bisect_left(places, left + 1), bisect_left(places, right - 1))
-        cuts = [places[at] for at in near if bars[at][1] <= middle <= bars[at][3]]
+        cuts = [at for at in near if bars[at][1] <= middle <= bars[at][3]]
         if cuts and raw["dir"][0] > 0.9:
             crossed[id(raw)] = cuts
-    spans = [span for raw in lines_of(blocks) if id(raw) in crossed for span in raw["spans"]]
+    lines = [raw for raw in lines_of(blocks) if id(raw) in crossed]
+    spans = [span for raw in lines for span in raw["spans"]]
     characters = drawn.characters(spans) if spans else {}
+    votes = [0] * len(bars)
+    for raw in lines:
+        read = [one for span in raw["spans"] for one in characters[id(span)]]
+        boxes = [one["bbox"] for one in read if not one["c"].isspace()]
+        fits = {at: _is_between_words(places[at], boxes) for at in crossed[id(raw)]}
+        is_known = boxes and all(characters[id(span)] for span in raw["spans"])
+        crossed[id(raw)] = [at for at, fit in fits.items() if fit and is_known]
+        for at, fit in fits.items():
+            votes[at] += 1 if fit else -1
     found = []
     for block in blocks:
-        pieces = [
-            piece
-            for raw in block["lines"]
-            for piece in _split_at(raw, crossed.get(id(raw), ()), characters)
-        ]
-        if lines := [line for piece in pieces if (line := _read_line(piece, None))]:
-            found.append(lines)
-    return found
+        pieces: list[dict[str, Any]] = []
+        for raw in block["lines"]:
+            cuts = [at for at in crossed.get(id(raw), ()) if votes[at] >= 0]
+            pieces += _split_at(raw, [places[at] for at in cuts], characters) if cuts else [raw]
+        if read_lines := [line for piece in pieces if (line := _read_line(piece, None))]:
+            found.append(read_lines)
+    return found, [bar for bar, vote in zip(bars, votes, strict=True) if vote >= 0]
 
 
 def _split_at(
     raw: dict[str, Any], cuts: Sequence[float], characters: Mapping[int, Sequence[dict[str, Any]]]
 ) -> list[dict[str, Any]]:
-    """Return a line in pieces, cut at those of the places that fall between two words."""
-    if not cuts or not all(characters[id(span)] for span in raw["spans"]):
-        return [raw]
-    printed = [
-        character["bbox"]
-        for span in raw["spans"]
-        for character in characters[id(span)]
-        if not character["c"].isspace()
-    ]
-    cuts = [cut for cut in cuts if _is_between_words(cut, printed)]
+    """Return a line in pieces."""
     pieces: list[list[dict[str, Any]]] = [[] for _ in range(len(cuts) + 1)]
     for span in raw["spans"]:
         runs = groupby(
@@ -260,7 +271,7 @@ def _is_between_words(place: float, boxes: Sequence[Box]) -> bool:
     """Tell whether the characters beside a vertical rule are as far from each other as words."""
     before = max((box[2] for box in boxes if box[0] + box[2] <= 2 * place), default=-math.inf)
     after = min((box[0] for box in boxes if box[0] + box[2] > 2 * place), default=math.inf)
-    height = max(box[3] - box[1] for box in boxes)
+    height = max((box[3] - box[1] for box in boxes), default=0.0)
     is_beside = before <= place + 1 and after >= place - 1
     return is_beside and after - before >= _MIN_WORD_GAP * height
 

@@ -4,8 +4,8 @@ import math
 import re
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from itertools import pairwise
+from dataclasses import dataclass, replace
+from itertools import pairwise, takewhile
 from typing import Literal
 
 from rag_assets.model import Box
@@ -133,25 +133,100 @@ class TableText:
     is_grid: bool
 
 
-def render_table(
-    rows: Sequence[Row], rules: Sequence[float], bars: Sequence[Box] = ()
-) -> TableText:
-    """Return rows of cells as a Markdown table; where no columns show, as the lines they are.
+@dataclass(slots=True)
+class TableArea:
+    """The rows of a table on its page.
 
     Args:
-        rows: from the top down, at least one.
-        rules: heights of the horizontal rules that cross the table, in points, ascending.
-        bars: vertical rules of its page.
+        rules: heights of the horizontal rules within it, ascending.
+        bars: the vertical rules of its page.
+        first_gap: from the caption to the nearest row, in points.
     """
-    edges = column_edges(rows, bars)
+
+    rows: list[Row]
+    rules: list[float]
+    bars: list[Box]
+    box: Box
+    first_gap: float
+
+    @property
+    def lines(self) -> list[Line]:
+        """All lines of the table."""
+        return [line for row in self.rows for line in row.lines]
+
+
+def render_table(parts: Sequence[TableArea]) -> list[TableText]:
+    """Return a table as Markdown, one text for each page; without columns, as the lines they are.
+
+    Args:
+        parts: at least one; a header that a later one repeats is left out.
+    """
+    first = parts[0]
+    bodies = [first.rows, *(part.rows[_repeated(first, part) :] for part in parts[1:])]
+    rows = [row for body in bodies for row in body]
+    edges = column_edges(rows, _ruled_edges(first.rows, first.bars))
     if _MIN_COLUMNS <= len(edges) + 1 <= _MAX_COLUMNS and _stray_share(rows, edges) <= (
         _MAX_STRAY_SHARE
     ):
-        records = [_into_columns(row, edges) for row in rows]
-        merged = _merge_wrapped(rows, records, rules)
-        if len(merged) > 1:
-            return _markdown(merged)
-    return bare_lines([row.lines for row in rows])
+        merged = [
+            _merge_wrapped(body, [_into_columns(row, edges) for row in body], part)
+            for part, body in zip(parts, bodies, strict=True)
+        ]
+        if sum(map(len, merged)) > 1:
+            return [_markdown(records, number == 0) for number, records in enumerate(merged)]
+    return [bare_lines([row.lines for row in body]) for body in bodies]
+
+
+def _repeated(first: TableArea, part: TableArea) -> int:
+    """Return how many rows at the top of a part are those of the first one: its header."""
+    texts = [
+        [[cell_text(cell) for cell in row.cells] for row in area.rows] for area in (first, part)
+    ]
+    same = takewhile(lambda pair: pair[0] == pair[1], zip(*texts, strict=False))
+    return min(sum(1 for _ in same), len(part.rows) - 1)
+
+
+# The next page's table goes on with this one where so many of its lines are set to the left, the
+# right or the middle of a cell above them, and this one ends so far down its page.
+_MIN_ALIGNED_SHARE, _MAX_ALIGNED_POINTS, _MIN_END_SHARE = 0.8, 2.0, 0.7
+# Rows of a running head that may be above the repeated header.
+_MAX_HEAD_ROWS = 2
+
+
+def continuation(first: TableArea, part: TableArea, height: float) -> TableArea | None:
+    """Return the part of a table that stands on top of the next page, None where it is no part.
+
+    Args:
+        first: its beginning.
+        part: the rows on top of the next page.
+        height: of the first page, in points.
+    """
+    header = [cell_text(cell) for cell in first.rows[0].cells]
+    for number, row in enumerate(part.rows[: _MAX_HEAD_ROWS + 1]):
+        if len(header) > 1 and [cell_text(cell) for cell in row.cells] == header:
+            rows = part.rows[number:]
+            box = surrounding_box([row.box for row in rows])
+            return replace(part, rows=rows, box=box) if len(rows) > 1 else None
+    if first.box[3] < _MIN_END_SHARE * height or len(part.rows[0].cells) < 2:
+        return None
+    edges = column_edges(first.rows, _ruled_edges(first.rows, first.bars))
+    if not edges or _stray_share(part.rows, edges) > 0:
+        return None
+    above, below = ([_into_columns(row, edges) for row in area.rows] for area in (first, part))
+    aligned = [
+        any(_is_aligned(line, other) for record in above for other in record[column])
+        for record in below
+        for column, cell in enumerate(record)
+        for line in cell
+    ]
+    is_full = all(any(record[column] for record in below) for column in range(len(edges) + 1))
+    return part if is_full and sum(aligned) >= _MIN_ALIGNED_SHARE * len(aligned) else None
+
+
+def _is_aligned(line: Line, other: Line) -> bool:
+    left, _, right, _ = (abs(a - b) for a, b in zip(line.box, other.box, strict=True))
+    middle = abs(line.box[0] + line.box[2] - other.box[0] - other.box[2]) / 2
+    return abs(line.size - other.size) < 0.5 and min(left, right, middle) <= _MAX_ALIGNED_POINTS
 
 
 def _stray_share(rows: Sequence[Row], edges: Sequence[float]) -> float:
@@ -161,9 +236,8 @@ def _stray_share(rows: Sequence[Row], edges: Sequence[float]) -> float:
     return stray / len(cells)
 
 
-def column_edges(rows: Sequence[Row], bars: Sequence[Box]) -> list[float]:
+def column_edges(rows: Sequence[Row], ruled: Sequence[float]) -> list[float]:
     """Return where columns part: at vertical rules, and at white bands between two of them."""
-    ruled = _ruled_edges(rows, bars)
     if not ruled:
         return _white_edges(rows, _MIN_PARTED_SHARE)
     edges = list(ruled)
@@ -264,12 +338,13 @@ def _into_columns(row: Row, edges: Sequence[float]) -> list[list[Line]]:
 
 
 def _merge_wrapped(
-    rows: Sequence[Row], records: Sequence[list[list[Line]]], rules: Sequence[float]
+    rows: Sequence[Row], records: Sequence[list[list[Line]]], part: TableArea
 ) -> list[list[list[Line]]]:
     """Join lines that one record wraps over, and the lines of the header above its rule."""
+    rules = part.rules
     merged: list[list[list[Line]]] = []
     is_ruled = _is_fully_ruled(rows, rules)
-    header_end = _header_end(rows, rules)
+    header_end = _header_end(rows, rules) if rows is part.rows else 0.0
     previous: Row | None = None
     above: Sequence[Sequence[Line]] = []
     for row, record in zip(rows, records, strict=True):
@@ -350,7 +425,7 @@ def _is_number(text: str) -> bool:
     return _NUMBER.match(text) is not None
 
 
-def _markdown(records: Sequence[Sequence[Sequence[Line]]]) -> TableText:
+def _markdown(records: Sequence[Sequence[Sequence[Line]]], has_header: bool) -> TableText:
     parts: list[str] = []
     lines: list[Line] = []
     spans: list[tuple[int, int]] = []
@@ -375,7 +450,7 @@ def _markdown(records: Sequence[Sequence[Sequence[Line]]]) -> TableText:
                 lines.append(line)
                 add(text)
             add(" |" if cell else "|")
-        if number == 0:
+        if number == 0 and has_header:
             add("\n|" + " --- |" * len(record))
     return TableText("".join(parts), lines, spans, True)
 
@@ -415,28 +490,6 @@ _MAX_CAPTION_RULE_POINTS = 12.0
 # Rows of one cell that may stand between two rows of several (group headings, wrapped cells).
 _MAX_SINGLE_ROWS = 4
 _MAX_PROSE_IN_RULES = 0.5
-
-
-@dataclass(slots=True)
-class TableArea:
-    """The rows of a table on its page.
-
-    Args:
-        rules: heights of the horizontal rules within it, ascending.
-        bars: the vertical rules of its page.
-        first_gap: from the caption to the nearest row, in points.
-    """
-
-    rows: list[Row]
-    rules: list[float]
-    bars: list[Box]
-    box: Box
-    first_gap: float
-
-    @property
-    def lines(self) -> list[Line]:
-        """All lines of the table."""
-        return [line for row in self.rows for line in row.lines]
 
 
 def find_table(
