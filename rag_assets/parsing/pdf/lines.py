@@ -53,6 +53,9 @@ _ITALIC_NAME = re.compile(
 # A ruled table that reaches so far down its page may go on on the next.
 _MIN_TABLE_END_SHARE = 0.8
 
+# Lines that a vertical rule cuts between words: one may be by chance.
+_MIN_CUT_LINES = 2
+
 # White between two words, by the height of their characters.
 _MIN_WORD_GAP = 0.15
 
@@ -238,7 +241,7 @@ def _split_at_bars(
     for block in blocks:
         pieces: list[dict[str, Any]] = []
         for raw in block["lines"]:
-            cuts = [at for at in crossed.get(id(raw), ()) if votes[at] >= 0]
+            cuts = [at for at in crossed.get(id(raw), ()) if votes[at] >= _MIN_CUT_LINES]
             pieces += _split_at(raw, [places[at] for at in cuts], characters) if cuts else [raw]
         if read_lines := [line for piece in pieces if (line := _read_line(piece, None))]:
             found.append(read_lines)

@@ -110,7 +110,7 @@ _MAX_CROSSING_SHARE = 0.12
 _MIN_PARTED_SHARE = 0.25
 # Vertical rules decide the columns where they are as long as this share of the table; between two
 # of them gaps do only where so many rows have one.
-_MIN_BAR_SHARE, _MIN_PARTED_IN_BARS = 0.5, 0.6
+_MIN_BAR_SHARE, _MIN_PARTED_IN_BARS = 0.5, 0.35
 # Cells whose text runs into the next column; beyond this share the columns are wrong.
 _MAX_STRAY_SHARE = 0.15
 # Rows of one record, in line heights: what is set closer is a cell's second line.
@@ -239,7 +239,7 @@ def _stray_share(rows: Sequence[Row], edges: Sequence[float]) -> float:
 def column_edges(rows: Sequence[Row], ruled: Sequence[float]) -> list[float]:
     """Return where columns part: at vertical rules, and at white bands between two of them."""
     if not ruled:
-        return _white_edges(rows, _MIN_PARTED_SHARE)
+        return _white_edges(rows, len(rows))
     edges = list(ruled)
     for left, right in pairwise([-math.inf, *ruled, math.inf]):
         held = [
@@ -248,7 +248,7 @@ def column_edges(rows: Sequence[Row], ruled: Sequence[float]) -> list[float]:
         ]
         inside = [_make_row(lines, ()) for lines in held if lines]
         if sum(len(row.cells) > 1 for row in inside) >= _MIN_PARTED_IN_BARS * len(inside):
-            edges += _white_edges(inside, _MIN_PARTED_IN_BARS)
+            edges += _white_edges(inside, len(rows))
     return sorted(edges)
 
 
@@ -273,8 +273,13 @@ def _ruled_edges(rows: Sequence[Row], bars: Sequence[Box]) -> list[float]:
     return [place for before, place in edges.items() if 0 < before < len(middles)]
 
 
-def _white_edges(rows: Sequence[Row], parted_share: float) -> list[float]:
-    """Return where columns part: the middles of white bands that hardly a cell crosses."""
+def _white_edges(rows: Sequence[Row], height: int) -> list[float]:
+    """Return where columns part: the middles of white bands that hardly a cell crosses.
+
+    Args:
+        rows: a table's, or what stands of them between two vertical rules.
+        height: of the table, in rows.
+    """
     cells = [cell_box(cell) for row in rows for cell in row.cells]
     wide_rows = [row for row in rows if len(row.cells) > 1]
     if not wide_rows:
@@ -288,8 +293,8 @@ def _white_edges(rows: Sequence[Row], parted_share: float) -> list[float]:
         for before, after in zip(row.cells, row.cells[1:], strict=False)
     ]
     parted = _coverage(gaps, left, right)
-    most = _MAX_CROSSING_SHARE * len(rows)
-    least = max(2.0, parted_share * len(wide_rows)) if len(wide_rows) > 1 else 1.0
+    most = _MAX_CROSSING_SHARE * height
+    least = max(2.0, _MIN_PARTED_SHARE * len(wide_rows)) if len(wide_rows) > 1 else 1.0
     edges: list[float] = []
     start: int | None = None
     for place in range(left, right + 1):
@@ -344,12 +349,15 @@ def _merge_wrapped(
     rules = part.rules
     merged: list[list[list[Line]]] = []
     is_ruled = _is_fully_ruled(rows, rules)
+    # Sideways labels leave the first column empty; then the next one names the records.
+    filled = (any(cells) for cells in zip(*records[1:], strict=True))
+    lead = next((column for column, is_filled in enumerate(filled) if is_filled), 0)
     header_end = _header_end(rows, rules) if rows is part.rows else 0.0
     previous: Row | None = None
     above: Sequence[Sequence[Line]] = []
     for row, record in zip(rows, records, strict=True):
         if previous is not None and _belongs(
-            previous, row, above, _lead(merged), record, rules, is_ruled, header_end
+            previous, row, above, lead, record, rules, is_ruled, header_end
         ):
             for target, cell in zip(merged[-1], record, strict=True):
                 target.extend(cell)
@@ -357,13 +365,6 @@ def _merge_wrapped(
             merged.append([list(cell) for cell in record])
         previous, above = row, record
     return merged
-
-
-def _lead(records: Sequence[Sequence[Sequence[Line]]]) -> int:
-    """Return the column that names the last record: its first filled one, 0 in the header."""
-    if len(records) == 1:
-        return 0
-    return next(column for column, cell in enumerate(records[-1]) if cell)
 
 
 def _is_fully_ruled(rows: Sequence[Row], rules: Sequence[float]) -> bool:
