@@ -16,6 +16,7 @@ from rag_assets.model import Box, ParseFailure
 from rag_assets.model.settings import ParseSettings
 from rag_assets.parsing.cleaning import clean_line, close_gaps
 from rag_assets.parsing.pdf.drawn import (
+    CAPTION_START,
     DrawnPage,
     Graphic,
     drop_hidden,
@@ -52,9 +53,6 @@ _ITALIC_NAME = re.compile(
 
 # A ruled table that reaches so far down its page may go on on the next.
 _MIN_TABLE_END_SHARE = 0.8
-
-# Lines that a vertical rule cuts between words: one may be by chance.
-_MIN_CUT_LINES = 2
 
 # White between two words, by the height of their characters.
 _MIN_WORD_GAP = 0.15
@@ -223,7 +221,8 @@ def _split_at_bars(
         middle = (top + bottom) / 2
         near = range(bisect_left(places, left + 1), bisect_left(places, right - 1))
         cuts = [at for at in near if bars[at][1] <= middle <= bars[at][3]]
-        if cuts and raw["dir"][0] > 0.9:
+        is_caption = CAPTION_START.match("".join(span["text"] for span in raw["spans"]).lstrip())
+        if cuts and raw["dir"][0] > 0.9 and not is_caption:
             crossed[id(raw)] = cuts
     lines = [raw for raw in lines_of(blocks) if id(raw) in crossed]
     spans = [span for raw in lines for span in raw["spans"]]
@@ -241,7 +240,7 @@ def _split_at_bars(
     for block in blocks:
         pieces: list[dict[str, Any]] = []
         for raw in block["lines"]:
-            cuts = [at for at in crossed.get(id(raw), ()) if votes[at] >= _MIN_CUT_LINES]
+            cuts = [at for at in crossed.get(id(raw), ()) if votes[at] >= 0]
             pieces += _split_at(raw, [places[at] for at in cuts], characters) if cuts else [raw]
         if read_lines := [line for piece in pieces if (line := _read_line(piece, None))]:
             found.append(read_lines)
