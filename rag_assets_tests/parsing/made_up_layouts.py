@@ -47,6 +47,13 @@ def rule(left: float, right: float, y: float) -> Draw:
     return draw
 
 
+def bar(x: float, top: float, bottom: float) -> Draw:
+    def draw(page: Any) -> None:
+        page.draw_line((x, top), (x, bottom), width=0.6)
+
+    return draw
+
+
 def picture(left: float, top: float, right: float, bottom: float, *, broken: bool = False) -> Draw:
     def draw(page: Any) -> None:
         pixels = pymupdf.Pixmap(pymupdf.csRGB, pymupdf.IRect(0, 0, 120, 120))

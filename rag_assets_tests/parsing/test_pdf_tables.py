@@ -1,8 +1,11 @@
+import pymupdf
+
 from rag_assets.model import Attachment, Block, ParsedDocument
 from rag_assets.parsing import ParseHints, parse_document
 from rag_assets_tests.parsing.conftest import make_settings
 from rag_assets_tests.parsing.made_up_layouts import (
     Draw,
+    bar,
     cells,
     front,
     make_layout,
@@ -113,6 +116,91 @@ def test_cells_that_wrap_over_lines_are_one_cell() -> None:
     ]
     (table,) = texts_of(parse(page), "table")
     assert "| water | clear at first, then it grows dim | 3 h |" in table
+
+
+def narrow_table(*bars: Draw, rows: list[str]) -> list[Draw]:
+    """Each row is one printed line, with a blank at the place of the rule, 140."""
+
+    def start(row: str) -> float:
+        before = pymupdf.get_text_length(row.rpartition(" ")[0], fontsize=9)
+        return 140 - before - pymupdf.get_text_length(" ", fontsize=9) / 2
+
+    return [
+        front(),
+        prose(70, 110),
+        text(80, 190, "Table 1. Counts."),
+        *[rule(60, 200, 198 + 14 * number) for number in range(len(rows) + 1)],
+        *bars,
+        *[text(start(row), 208 + 14 * number, row, size=9) for number, row in enumerate(rows)],
+        prose(70, 300),
+    ]
+
+
+def test_vertical_rules_part_cells_that_are_as_near_as_words() -> None:
+    rows = ["Count Weight", "31 251", "29 118", "all 369"]
+    # One piece for each row, shorter than any rule elsewhere.
+    pieces = [bar(140, 198 + 14 * number, 212 + 14 * number) for number in range(len(rows))]
+    (table,) = texts_of(parse(narrow_table(*pieces, rows=rows)), "table")
+    assert table == ("| Count | Weight |\n| --- | --- |\n| 31 | 251 |\n| 29 | 118 |\n| all | 369 |")
+
+
+def test_a_line_through_a_word_or_a_mark_of_an_axis_parts_no_cells() -> None:
+    rows = ["Count Weight", "31 251", "29 118", "all 369"]
+    tick = bar(140, 203, 208)
+    through = bar(150, 198, 254)
+    document = parse(narrow_table(tick, through, rows=rows))
+    assert "Count Weight" in document.text
+
+
+def test_a_cell_over_two_ruled_columns_and_columns_without_rules_stay() -> None:
+    rows = [("Lamp", "Yield", ""), ("", "dry", "wet"), ("red", "12", "15"), ("blue", "31", "34")]
+    lines = [
+        front(),
+        prose(70, 110),
+        text(80, 190, "Table 1. Yields."),
+        *[rule(75, 300, y) for y in (198, 226, 254)],
+        bar(130, 198, 254),
+        cells((80, 140, 220), 208, rows),
+        prose(70, 300),
+    ]
+    (table,) = texts_of(parse(lines), "table")
+    assert table.splitlines()[-2:] == ["| red | 12 | 15 |", "| blue | 31 | 34 |"]
+
+
+TRAYS = [("No.", "Tray", "Weight"), *[(str(n), f"tray {n}", str(200 + n)) for n in range(1, 31)]]
+
+
+def pages_of_a_table(*rows: tuple[str, ...], x: tuple[float, ...] = COLUMNS) -> list[list[Draw]]:
+    first = [
+        front(),
+        prose(70, 110),
+        text(80, 300, "Table 1. All trays."),
+        cells(COLUMNS, 320, TRAYS),
+    ]
+    return [first, [cells(x, 60, rows), prose(70, 200)]]
+
+
+def test_rows_of_the_next_page_belong_to_the_table_with_its_header() -> None:
+    more = (("31", "tray 31", "231"), ("32", "tray 32", "232"))
+    for rows in (more, (TRAYS[0], *more)):
+        document = parse(*pages_of_a_table(*rows))
+        (table,) = texts_of(document, "table")
+        lines = table.splitlines()
+        assert lines[:2] == ["| No. | Tray | Weight |", "| --- | --- | --- |"]
+        assert lines[-3:] == [
+            "| 30 | tray 30 | 230 |",
+            "| 31 | tray 31 | 231 |",
+            "| 32 | tray 32 | 232 |",
+        ]
+        assert len(lines) == 34
+        place = document.text.index("tray 31")
+        assert next(page.number for page in document.pages if page.start <= place < page.end) == 2
+
+
+def test_rows_in_other_columns_on_the_next_page_are_no_part_of_the_table() -> None:
+    rows = (("Lamp", "red", "12"), ("Lamp", "blue", "31"))
+    (table,) = texts_of(parse(*pages_of_a_table(*rows, x=(120, 160, 380))), "table")
+    assert table.endswith("| 30 | tray 30 | 230 |")
 
 
 def test_text_below_a_table_is_not_part_of_it() -> None:

@@ -151,6 +151,13 @@ def is_same_colour(one: Colour, other: Colour) -> bool:
 # Rules are drawn as thin strokes or as thin filled rectangles.
 _MAX_RULE_POINTS = 2.5
 _MIN_RULE_POINTS = 15.0
+# Tables draw a vertical rule in pieces, one a row, which meet or leave the width of a border.
+_MIN_BAR_PIECE_POINTS, _MAX_BAR_GAP_POINTS = 4.0, 3.0
+# Shorter bars are marks on the axes of plots. Those of a table begin or end at a horizontal rule,
+# or as far from it as LaTeX's booktabs leave white.
+_MIN_BAR_POINTS, _MAX_BAR_OFFSET_POINTS = 8.0, 6.0
+# Bars whose middles are nearer to each other are one, printed as the borders of two cells.
+SAME_BAR_POINTS = 1.5
 # What reaches further beyond the page is a clipped background, not where ink is.
 _MAX_OUTSIDE_POINTS = 30.0
 # Icons and logos have fewer pixels on their shorter side.
@@ -192,7 +199,9 @@ CAPTION_START = re.compile(
 )
 
 
-def read_graphics(page: Any, texts: Iterable[str], drawn: DrawnPage) -> list[Graphic]:
+def read_graphics(
+    page: Any, texts: Iterable[str], drawn: DrawnPage, is_asked: bool = False
+) -> list[Graphic]:
     """Return the images, drawings and rules of a pymupdf page, without reading their content.
 
     It takes half as long as reading the page's text, so pages on which neither a line starts
@@ -202,11 +211,12 @@ def read_graphics(page: Any, texts: Iterable[str], drawn: DrawnPage) -> list[Gra
         page: a `pymupdf.Page`.
         texts: of its lines.
         drawn: the same page.
+        is_asked: whether they are wanted even so.
 
     Raises:
         RuntimeError: MuPDF cannot read the page.
     """
-    if not any(map(CAPTION_START.match, texts)) and not _has_picture(page):
+    if not (is_asked or any(map(CAPTION_START.match, texts)) or _has_picture(page)):
         return []
     pymupdf = load_pymupdf()
     matrix = page.rotation_matrix if page.rotation else None
@@ -224,6 +234,47 @@ def read_graphics(page: Any, texts: Iterable[str], drawn: DrawnPage) -> list[Gra
             if len(found) >= _MAX_GRAPHICS:
                 break
     return found
+
+
+def join_bars(graphics: Sequence[Graphic]) -> list[Box]:
+    """Return the vertical rules of tables from left to right, their pieces joined.
+
+    Args:
+        graphics: of a page.
+    """
+    pieces = sorted(
+        (
+            graphic.box
+            for graphic in graphics
+            if graphic.kind in ("bar", "path")
+            and graphic.box[2] - graphic.box[0] <= _MAX_RULE_POINTS
+            and graphic.box[3] - graphic.box[1] >= _MIN_BAR_PIECE_POINTS
+        ),
+        key=lambda box: (round(box[0] + box[2]), box[1]),
+    )
+    joined: list[Box] = []
+    for box in pieces:
+        last = joined[-1] if joined else None
+        if (
+            last is not None
+            and abs(last[0] + last[2] - box[0] - box[2]) <= 2 * SAME_BAR_POINTS
+            and last[1] <= box[1] <= last[3] + _MAX_BAR_GAP_POINTS
+        ):
+            joined[-1] = (last[0], last[1], last[2], max(last[3], box[3]))
+        else:
+            joined.append(box)
+    rules = [graphic.box for graphic in graphics if graphic.kind == "rule"]
+    kept = (
+        bar
+        for bar in joined
+        if bar[3] - bar[1] >= _MIN_BAR_POINTS
+        and any(
+            rule[0] - SAME_BAR_POINTS <= bar[0] <= rule[2] + SAME_BAR_POINTS
+            and min(abs(rule[1] - bar[1]), abs(rule[1] - bar[3])) <= _MAX_BAR_OFFSET_POINTS
+            for rule in rules
+        )
+    )
+    return sorted(kept, key=lambda box: box[0] + box[2])
 
 
 def _has_picture(page: Any) -> bool:

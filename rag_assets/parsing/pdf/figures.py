@@ -1,5 +1,6 @@
 """Figures of a page: their areas, captions and tables."""
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,6 +17,7 @@ from rag_assets.parsing.pdf.tables import (
     TableArea,
     TableText,
     bare_lines,
+    continuation,
     find_table,
     group_rows,
     render_table,
@@ -362,6 +364,7 @@ def _touching(boxes: Sequence[Box]) -> list[Box]:
 
 # Figures and tables of a PDF: captions, places, Markdown, references in the text.
 
+_PAGE_NUMBER = re.compile(r"\W*(?:page\s*)?\d+(?:\s*(?:of|/)\s*\d+)?\W*", re.IGNORECASE)
 _PREFIXES = {"figure": "fig", "table": "tab", "image": "img"}
 # Notes below a table are set smaller than the body and close to it.
 _MAX_NOTE_GAP_EMS = 1.5
@@ -378,6 +381,7 @@ class _Item:
     Args:
         content: the text of a table or a listing, or of the labels in a figure.
         is_before: whether its blocks stand before the caption in the text.
+        later: the page, box and text of its parts on the pages that follow.
     """
 
     kind: Literal["figure", "table", "image", "code"]
@@ -386,6 +390,7 @@ class _Item:
     caption: Caption | None = None
     content: TableText | None = None
     is_before: bool = True
+    later: list[tuple[int, Box, TableText]] = field(default_factory=list)
     notes: list[Paragraph] = field(default_factory=list)
 
 
@@ -420,7 +425,8 @@ def place_attachments(
     images = [_Item("image", page, box) for page, box in loose_images(pages, taken)]
     for item in items:
         if item.kind == "table" and item.content is not None:
-            item.notes = _notes(item, on_page[item.page], claimed, size)
+            page, box = item.later[-1][:2] if item.later else (item.page, item.box)
+            item.notes = _notes(box, on_page[page], claimed, size)
     return _assemble(_without(cut, claimed), [*items, *listings], images)
 
 
@@ -456,12 +462,69 @@ def _tables(
                 side, found["below"] = "below", area
         item = _Item("table", caption.paragraph.page, None, caption, None, side == "above")
         if side is not None:
-            area = found[side]
-            item.box = area.box
-            item.content = render_table(area.rows, area.rules)
-            claimed |= {id(line) for line in area.lines}
+            is_last = side == "below" and sides["below"] >= sides["above"]
+            later = (
+                _later_parts(found[side], item.page, captions, pages, on_page) if is_last else []
+            )
+            _fill(item, found[side], later, claimed)
         items.append(item)
     return items
+
+
+def _fill(
+    item: _Item, first: TableArea, later: Sequence[tuple[int, TableArea]], claimed: set[int]
+) -> None:
+    """Give a table its text; `claimed` gets the ids of its lines."""
+    parts = [first, *(part for _, part in later)]
+    item.box = first.box
+    item.content, *texts = render_table(parts)
+    for (page, part), content in zip(later, texts, strict=True):
+        item.later.append((page, part.box, content))
+    claimed |= {id(line) for part in parts for line in part.lines}
+
+
+def _later_parts(
+    first: TableArea,
+    page: int,
+    captions: Sequence[Caption],
+    pages: Mapping[int, Page],
+    on_page: Mapping[int, Sequence[Paragraph]],
+) -> list[tuple[int, TableArea]]:
+    """Return the parts of a table on the pages after its own, each the last thing on its page."""
+    found: list[tuple[int, TableArea]] = []
+    left, bottom, right = first.box[0], first.box[3], first.box[2]
+    while page + 1 in pages:
+        printed = [item for item in on_page[page] if item.upright]
+        if any(_is_under(line, left, bottom, right) for item in printed for line in item.lines):
+            break
+        page += 1
+        lines = [
+            line
+            for paragraph in on_page[page]
+            if paragraph.kind == "paragraph"
+            for line in paragraph.lines
+        ]
+        beneath = [line.box[1] for line in lines if line.upright and line.box[0] < right]
+        top = min((top for top in beneath), default=0.0)
+        others = [item.paragraph.box for item in captions if item.paragraph.page == page]
+        if not beneath or any(box[1] <= top for box in others):
+            break
+        area = find_table((left, top - 2, right, top - 1), pages[page], lines, others, "below")
+        part = continuation(first, area, pages[page].height) if area is not None else None
+        if part is None:
+            break
+        found.append((page, part))
+        bottom = part.box[3]
+        if len(part.lines) < sum(len(item.lines) for item in on_page[page]):
+            break
+    return found
+
+
+def _is_under(line: Line, left: float, bottom: float, right: float) -> bool:
+    """Tell whether a line that is no page number stands under a table."""
+    is_number = _PAGE_NUMBER.fullmatch(line.text) is not None
+    is_beneath = line.box[1] + line.box[3] > 2 * bottom
+    return not is_number and is_beneath and line.box[0] < right and line.box[2] > left
 
 
 def _nearer(found: Mapping[Direction, TableArea], order: Sequence[Direction]) -> Direction | None:
@@ -597,12 +660,12 @@ def _labels_text(labels: Sequence[Line]) -> TableText | None:
 
 
 def _notes(
-    table: _Item, paragraphs: Sequence[Paragraph], claimed: set[int], size: float
+    table: Box | None, paragraphs: Sequence[Paragraph], claimed: set[int], size: float
 ) -> list[Paragraph]:
     """Return the paragraphs in small print right below a table."""
-    if table.box is None:
+    if table is None:
         return []
-    left, _, right, reached = table.box
+    left, _, right, reached = table
     notes = []
     for paragraph in sorted(paragraphs, key=lambda paragraph: paragraph.box[1]):
         if paragraph.kind != "paragraph" or any(id(line) in claimed for line in paragraph.lines):
@@ -648,6 +711,11 @@ def _assemble(
         for paragraph in paragraphs
         if id(paragraph) not in owned
     ]
+    for item in items:
+        if item.later:
+            sequence = [element for element in sequence if element is not item]
+            ends = (at for at, element in enumerate(sequence) if element.page > item.page)
+            sequence.insert(next(ends, len(sequence)), item)
     for image in images:
         sequence.insert(_place_of(image, sequence), image)
     counts: Counter[str] = Counter()
@@ -704,6 +772,9 @@ def _blocks(item: _Item, attachment: Attachment) -> list[Paragraph]:
     blocks: list[Paragraph] = []
     if item.kind == "table" and item.content is not None:
         blocks.append(_rendered(item.content, "table", item.page))
+        for page, _, content in item.later:
+            blocks.append(_rendered(content, "table", page))
+            blocks[-1].is_continuation = True
     elif item.box is not None:
         blocks.append(_reference(item.box, attachment))
     if item.caption is not None:

@@ -1,9 +1,11 @@
 """The lines of a page: read or recognised, their styles, the numbers beside them."""
 
+import math
 import os
 import re
+from bisect import bisect_left
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import groupby, pairwise
@@ -13,7 +15,16 @@ from typing import Any
 from rag_assets.model import Box, ParseFailure
 from rag_assets.model.settings import ParseSettings
 from rag_assets.parsing.cleaning import clean_line, close_gaps
-from rag_assets.parsing.pdf.drawn import DrawnPage, Graphic, drop_hidden, read_graphics
+from rag_assets.parsing.pdf.drawn import (
+    CAPTION_START,
+    DrawnPage,
+    Graphic,
+    drop_hidden,
+    join_bars,
+    lines_of,
+    middle_of,
+    read_graphics,
+)
 from rag_assets.parsing.pdf.opening import load_pymupdf
 
 # Printed lines of a PDF page, as PyMuPDF finds them, in native order.
@@ -39,6 +50,12 @@ _BOLD_NAME = re.compile(
 _ITALIC_NAME = re.compile(
     r"ital|obli|slanted|[.-]B?I$|-It$|LtIt$|CondIt$|TimesB?I$|cmti|cmsl", re.IGNORECASE
 )
+
+# A ruled table that reaches so far down its page may go on on the next.
+_MIN_TABLE_END_SHARE = 0.8
+
+# White between two words, by the height of their characters.
+_MIN_WORD_GAP = 0.15
 
 # Of recognised text: the gutter of two columns is wider than any space of a justified line.
 _GUTTER_IN_SIZES = 1.5
@@ -87,6 +104,7 @@ class Page:
     Args:
         graphics: images, drawings and rules; empty where neither a caption nor an image of the
             file asked for them.
+        bars: its vertical rules from left to right, pieces joined.
         is_recognised: its text was read from its picture.
         hidden: texts of the file that nobody sees on the page; no line has them.
     """
@@ -96,18 +114,20 @@ class Page:
     height: float
     blocks: list[list[Line]]
     graphics: list[Graphic] = field(default_factory=list)
+    bars: list[Box] = field(default_factory=list)
     columns: list[float] = field(default_factory=list)
     text_bounds: tuple[float, float] = (0.0, 0.0)
     is_recognised: bool = False
     hidden: tuple[str, ...] = ()
 
 
-def read_page(page: Any, recognised: Any = None) -> Page:
+def read_page(page: Any, recognised: Any = None, *, after: Page | None = None) -> Page:
     """Return the text lines of a pymupdf page, empty ones left out.
 
     Args:
         page: a `pymupdf.Page`.
         recognised: a `pymupdf.TextPage` of its picture, read instead of its own text.
+        after: the page before, whose ruled table may go on here.
 
     Raises:
         RuntimeError: MuPDF cannot read the page.
@@ -137,13 +157,21 @@ def read_page(page: Any, recognised: Any = None) -> Page:
             ]
         )
     ]
-    graphics = read_graphics(page, [line.text for block in blocks for line in block], drawn)
+    goes_on = after is not None and any(
+        bar[3] > _MIN_TABLE_END_SHARE * after.height for bar in after.bars
+    )
+    texts = [line.text for block in blocks for line in block]
+    graphics = read_graphics(page, texts, drawn, goes_on)
+    bars = join_bars(graphics)
+    if bars and not recognised and matrix is None:
+        blocks, bars = _split_at_bars(content["blocks"], bars, drawn)
     return Page(
         page.number + 1,
         page.rect.width,
         page.rect.height,
         blocks,
         graphics,
+        bars,
         is_recognised=recognised is not None,
         hidden=tuple(map(clean_line, hidden)),
     )
@@ -177,6 +205,77 @@ def _split_at_gutters(raw: dict[str, Any]) -> list[dict[str, Any]]:
         box = (min(left), min(top), max(right), max(bottom))
         cut.append(raw | {"spans": spans, "bbox": box})
     return cut
+
+
+def _split_at_bars(
+    blocks: Sequence[dict[str, Any]], bars: Sequence[Box], drawn: DrawnPage
+) -> tuple[list[list[Line]], list[Box]]:
+    """Return the lines of blocks, cut where a vertical rule runs between two of their words.
+
+    Also returns the rules without those that run through words more often: they belong to plots.
+    """
+    places = [(bar[0] + bar[2]) / 2 for bar in bars]
+    crossed: dict[int, list[int]] = {}
+    for raw in lines_of(blocks):
+        left, top, right, bottom = raw["bbox"]
+        middle = (top + bottom) / 2
+        near = range(bisect_left(places, left + 1), bisect_left(places, right - 1))
+        cuts = [at for at in near if bars[at][1] <= middle <= bars[at][3]]
+        is_caption = CAPTION_START.match("".join(span["text"] for span in raw["spans"]).lstrip())
+        if cuts and raw["dir"][0] > 0.9 and not is_caption:
+            crossed[id(raw)] = cuts
+    lines = [raw for raw in lines_of(blocks) if id(raw) in crossed]
+    spans = [span for raw in lines for span in raw["spans"]]
+    characters = drawn.characters(spans) if spans else {}
+    votes = [0] * len(bars)
+    for raw in lines:
+        read = [one for span in raw["spans"] for one in characters[id(span)]]
+        boxes = [one["bbox"] for one in read if not one["c"].isspace()]
+        fits = {at: _is_between_words(places[at], boxes) for at in crossed[id(raw)]}
+        is_known = boxes and all(characters[id(span)] for span in raw["spans"])
+        crossed[id(raw)] = [at for at, fit in fits.items() if fit and is_known]
+        for at, fit in fits.items():
+            votes[at] += 1 if fit else -1
+    found = []
+    for block in blocks:
+        pieces: list[dict[str, Any]] = []
+        for raw in block["lines"]:
+            cuts = [at for at in crossed.get(id(raw), ()) if votes[at] >= 0]
+            pieces += _split_at(raw, [places[at] for at in cuts], characters) if cuts else [raw]
+        if read_lines := [line for piece in pieces if (line := _read_line(piece, None))]:
+            found.append(read_lines)
+    return found, [bar for bar, vote in zip(bars, votes, strict=True) if vote >= 0]
+
+
+def _split_at(
+    raw: dict[str, Any], cuts: Sequence[float], characters: Mapping[int, Sequence[dict[str, Any]]]
+) -> list[dict[str, Any]]:
+    """Return a line in pieces."""
+    pieces: list[list[dict[str, Any]]] = [[] for _ in range(len(cuts) + 1)]
+    for span in raw["spans"]:
+        runs = groupby(
+            zip(span["text"], characters[id(span)], strict=True),
+            key=lambda pair: sum(cut <= middle_of(pair[1]["bbox"])[0] for cut in cuts),
+        )
+        for place, run in runs:
+            letters = list(run)
+            text = "".join(letter for letter, _ in letters)
+            boxes = [one["bbox"] for letter, one in letters if text.isspace() or letter.strip()]
+            pieces[place].append(span | {"text": text, "bbox": surrounding_box(boxes)})
+    return [
+        raw | {"spans": spans, "bbox": _box_of(spans)}
+        for spans in pieces
+        if any(span["text"].strip() for span in spans)
+    ]
+
+
+def _is_between_words(place: float, boxes: Sequence[Box]) -> bool:
+    """Tell whether the characters beside a vertical rule are as far from each other as words."""
+    before = max((box[2] for box in boxes if box[0] + box[2] <= 2 * place), default=-math.inf)
+    after = min((box[0] for box in boxes if box[0] + box[2] > 2 * place), default=math.inf)
+    height = max((box[3] - box[1] for box in boxes), default=0.0)
+    is_beside = before <= place + 1 and after >= place - 1
+    return is_beside and after - before >= _MIN_WORD_GAP * height
 
 
 def _read_line(raw: dict[str, Any], matrix: Any) -> Line | None:

@@ -640,7 +640,9 @@ def _move_interruptions(paragraphs: list[Paragraph], main_size: float) -> None:
             if follower is not None and follower > index + 1:
                 after = paragraphs[follower]
                 between = paragraphs[index + 1 : follower]
-                is_free = not any(item.kind in _IN_SENTENCES for item in between)
+                is_free = not any(
+                    item.kind in _IN_SENTENCES or item.is_continuation for item in between
+                )
                 if is_free and after.page <= before.page + 1 and _continues(before, after):
                     earlier = [item for item in between if item.page == before.page]
                     later = [item for item in between if item.page != before.page]
@@ -679,6 +681,8 @@ def _assemble(paragraphs: Sequence[Paragraph], numbers: Sequence[int]) -> Flow:
             separator = PARAGRAPH_BREAK
             if paragraph.page == after.page and is_drop_cap(paragraph, after):
                 separator = ""
+            elif after.is_continuation and after.kind == "table":
+                separator = "\n"
             elif after.is_continuation or _continues(paragraph, after):
                 text, separator = join_texts(text, after.text)
             else:

@@ -1,13 +1,16 @@
 """Tables of a page, and their Markdown."""
 
+import math
 import re
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from itertools import pairwise
+from dataclasses import dataclass, replace
+from itertools import pairwise, takewhile
 from typing import Literal
 
 from rag_assets.model import Box
 from rag_assets.parsing.cleaning import close_line
+from rag_assets.parsing.pdf.drawn import SAME_BAR_POINTS
 from rag_assets.parsing.pdf.lines import Line, Page, surrounding_box
 from rag_assets.parsing.pdf.order import column_bounds
 
@@ -49,10 +52,14 @@ def cell_box(cell: Sequence[Line]) -> tuple[float, float]:
     return min(line.box[0] for line in cell), max(line.box[2] for line in cell)
 
 
-def group_rows(lines: Iterable[Line]) -> list[Row]:
+def group_rows(lines: Iterable[Line], bars: Sequence[Box] = ()) -> list[Row]:
     """Return upright lines as rows, from the top down.
 
     A line joins the row whose height its middle lies in; sub- and superscripts so join theirs.
+
+    Args:
+        lines: of one page.
+        bars: vertical rules of the page, which part cells however near they are.
     """
     rows: list[list[Line]] = []
     top = bottom = 0.0
@@ -64,23 +71,33 @@ def group_rows(lines: Iterable[Line]) -> list[Row]:
         else:
             rows.append([line])
             top, bottom = line.box[1], line.box[3]
-    return [_make_row(row) for row in rows]
+    return [_make_row(row, bars) for row in rows]
 
 
 def _middle(line: Line) -> float:
     return (line.box[1] + line.box[3]) / 2
 
 
-def _make_row(lines: list[Line]) -> Row:
+def _make_row(lines: list[Line], bars: Sequence[Box]) -> Row:
     lines.sort(key=lambda line: line.box[0])
     cells = [[lines[0]]]
     reach = lines[0].box[2]
     for line in lines[1:]:
-        if line.box[0] - reach >= MIN_CELL_GAP_EMS * max(line.size, cells[-1][-1].size):
+        is_apart = line.box[0] - reach >= MIN_CELL_GAP_EMS * max(line.size, cells[-1][-1].size)
+        if is_apart or _is_barred(reach, line, bars):
             cells.append([])
         cells[-1].append(line)
         reach = max(reach, line.box[2])
     return Row(cells, surrounding_box([line.box for line in lines]))
+
+
+def _is_barred(reach: float, line: Line, bars: Sequence[Box]) -> bool:
+    """Tell whether a vertical rule is drawn between a line and what ends left of it."""
+    middle = _middle(line)
+    return any(
+        bar[1] <= middle <= bar[3] and reach - 1 <= (bar[0] + bar[2]) / 2 <= line.box[0] + 1
+        for bar in bars
+    )
 
 
 # A table's rows of cells as Markdown, each character of which knows the line it came from.
@@ -91,6 +108,9 @@ _MIN_COLUMNS, _MAX_COLUMNS = 2, 40
 _MAX_CROSSING_SHARE = 0.12
 # … and so many rows have cells on both of its sides.
 _MIN_PARTED_SHARE = 0.25
+# Vertical rules decide the columns where they are as long as this share of the table; between two
+# of them gaps do only where so many rows have one.
+_MIN_BAR_SHARE, _MIN_PARTED_IN_BARS = 0.5, 0.35
 # Cells whose text runs into the next column; beyond this share the columns are wrong.
 _MAX_STRAY_SHARE = 0.15
 # Rows of one record, in line heights: what is set closer is a cell's second line.
@@ -113,22 +133,100 @@ class TableText:
     is_grid: bool
 
 
-def render_table(rows: Sequence[Row], rules: Sequence[float]) -> TableText:
-    """Return rows of cells as a Markdown table; where no columns show, as the lines they are.
+@dataclass(slots=True)
+class TableArea:
+    """The rows of a table on its page.
 
     Args:
-        rows: from the top down, at least one.
-        rules: heights of the horizontal rules that cross the table, in points, ascending.
+        rules: heights of the horizontal rules within it, ascending.
+        bars: the vertical rules of its page.
+        first_gap: from the caption to the nearest row, in points.
     """
-    edges = _column_edges(rows)
+
+    rows: list[Row]
+    rules: list[float]
+    bars: list[Box]
+    box: Box
+    first_gap: float
+
+    @property
+    def lines(self) -> list[Line]:
+        """All lines of the table."""
+        return [line for row in self.rows for line in row.lines]
+
+
+def render_table(parts: Sequence[TableArea]) -> list[TableText]:
+    """Return a table as Markdown, one text for each page; without columns, as the lines they are.
+
+    Args:
+        parts: at least one; a header that a later one repeats is left out.
+    """
+    first = parts[0]
+    bodies = [first.rows, *(part.rows[_repeated(first, part) :] for part in parts[1:])]
+    rows = [row for body in bodies for row in body]
+    edges = column_edges(rows, _ruled_edges(first.rows, first.bars))
     if _MIN_COLUMNS <= len(edges) + 1 <= _MAX_COLUMNS and _stray_share(rows, edges) <= (
         _MAX_STRAY_SHARE
     ):
-        records = [_into_columns(row, edges) for row in rows]
-        merged = _merge_wrapped(rows, records, rules)
-        if len(merged) > 1:
-            return _markdown(merged)
-    return bare_lines([row.lines for row in rows])
+        merged = [
+            _merge_wrapped(body, [_into_columns(row, edges) for row in body], part)
+            for part, body in zip(parts, bodies, strict=True)
+        ]
+        if sum(map(len, merged)) > 1:
+            return [_markdown(records, number == 0) for number, records in enumerate(merged)]
+    return [bare_lines([row.lines for row in body]) for body in bodies]
+
+
+def _repeated(first: TableArea, part: TableArea) -> int:
+    """Return how many rows at the top of a part are those of the first one: its header."""
+    texts = [
+        [[cell_text(cell) for cell in row.cells] for row in area.rows] for area in (first, part)
+    ]
+    same = takewhile(lambda pair: pair[0] == pair[1], zip(*texts, strict=False))
+    return min(sum(1 for _ in same), len(part.rows) - 1)
+
+
+# The next page's table goes on with this one where so many of its lines are set to the left, the
+# right or the middle of a cell above them, and this one ends so far down its page.
+_MIN_ALIGNED_SHARE, _MAX_ALIGNED_POINTS, _MIN_END_SHARE = 0.8, 2.0, 0.7
+# Rows of a running head that may be above the repeated header.
+_MAX_HEAD_ROWS = 2
+
+
+def continuation(first: TableArea, part: TableArea, height: float) -> TableArea | None:
+    """Return the part of a table that stands on top of the next page, None where it is no part.
+
+    Args:
+        first: its beginning.
+        part: the rows on top of the next page.
+        height: of the first page, in points.
+    """
+    header = [cell_text(cell) for cell in first.rows[0].cells]
+    for number, row in enumerate(part.rows[: _MAX_HEAD_ROWS + 1]):
+        if len(header) > 1 and [cell_text(cell) for cell in row.cells] == header:
+            rows = part.rows[number:]
+            box = surrounding_box([row.box for row in rows])
+            return replace(part, rows=rows, box=box) if len(rows) > 1 else None
+    if first.box[3] < _MIN_END_SHARE * height or len(part.rows[0].cells) < 2:
+        return None
+    edges = column_edges(first.rows, _ruled_edges(first.rows, first.bars))
+    if not edges or _stray_share(part.rows, edges) > 0:
+        return None
+    above, below = ([_into_columns(row, edges) for row in area.rows] for area in (first, part))
+    aligned = [
+        any(_is_aligned(line, other) for record in above for other in record[column])
+        for record in below
+        for column, cell in enumerate(record)
+        for line in cell
+    ]
+    is_full = all(any(record[column] for record in below) for column in range(len(edges) + 1))
+    return part if is_full and sum(aligned) >= _MIN_ALIGNED_SHARE * len(aligned) else None
+
+
+def _is_aligned(line: Line, other: Line) -> bool:
+    left, _, right, _ = (abs(a - b) for a, b in zip(line.box, other.box, strict=True))
+    middle = abs(line.box[0] + line.box[2] - other.box[0] - other.box[2]) / 2
+    return abs(line.size - other.size) < 0.5 and min(left, right, middle) <= _MAX_ALIGNED_POINTS
 
 
 def _stray_share(rows: Sequence[Row], edges: Sequence[float]) -> float:
@@ -138,8 +236,50 @@ def _stray_share(rows: Sequence[Row], edges: Sequence[float]) -> float:
     return stray / len(cells)
 
 
-def _column_edges(rows: Sequence[Row]) -> list[float]:
-    """Return where columns part: the middles of white bands that hardly a cell crosses."""
+def column_edges(rows: Sequence[Row], ruled: Sequence[float]) -> list[float]:
+    """Return where columns part: at vertical rules, and at white bands between two of them."""
+    if not ruled:
+        return _white_edges(rows, len(rows))
+    edges = list(ruled)
+    for left, right in pairwise([-math.inf, *ruled, math.inf]):
+        held = [
+            [line for line in row.lines if left <= line.box[0] + 1 and line.box[2] - 1 <= right]
+            for row in rows
+        ]
+        inside = [_make_row(lines, ()) for lines in held if lines]
+        if sum(len(row.cells) > 1 for row in inside) >= _MIN_PARTED_IN_BARS * len(inside):
+            edges += _white_edges(inside, len(rows))
+    return sorted(edges)
+
+
+def _ruled_edges(rows: Sequence[Row], bars: Sequence[Box]) -> list[float]:
+    """Return the places of the vertical rules that run between the lines of a table."""
+    _, top, _, bottom = surrounding_box([row.box for row in rows])
+    lengths: dict[float, float] = {}
+    for bar in bars:
+        place = (bar[0] + bar[2]) / 2
+        last = next(reversed(lengths), -math.inf)
+        if place - last > SAME_BAR_POINTS:
+            lengths[last := place] = 0.0
+        lengths[last] += max(0.0, min(bar[3], bottom) - max(bar[1], top))
+    middles = sorted((line.box[0] + line.box[2]) / 2 for row in rows for line in row.lines)
+    places = [
+        place for place, length in lengths.items() if length >= _MIN_BAR_SHARE * (bottom - top)
+    ]
+    # Where no text stands between two rules, they are the borders of two neighbouring cells.
+    edges: dict[int, float] = {}
+    for place in places:
+        edges.setdefault(bisect_left(middles, place), place)
+    return [place for before, place in edges.items() if 0 < before < len(middles)]
+
+
+def _white_edges(rows: Sequence[Row], height: int) -> list[float]:
+    """Return where columns part: the middles of white bands that hardly a cell crosses.
+
+    Args:
+        rows: a table's, or what stands of them between two vertical rules.
+        height: of the table, in rows.
+    """
     cells = [cell_box(cell) for row in rows for cell in row.cells]
     wide_rows = [row for row in rows if len(row.cells) > 1]
     if not wide_rows:
@@ -153,7 +293,7 @@ def _column_edges(rows: Sequence[Row]) -> list[float]:
         for before, after in zip(row.cells, row.cells[1:], strict=False)
     ]
     parted = _coverage(gaps, left, right)
-    most = _MAX_CROSSING_SHARE * len(rows)
+    most = _MAX_CROSSING_SHARE * height
     least = max(2.0, _MIN_PARTED_SHARE * len(wide_rows)) if len(wide_rows) > 1 else 1.0
     edges: list[float] = []
     start: int | None = None
@@ -203,17 +343,21 @@ def _into_columns(row: Row, edges: Sequence[float]) -> list[list[Line]]:
 
 
 def _merge_wrapped(
-    rows: Sequence[Row], records: Sequence[list[list[Line]]], rules: Sequence[float]
+    rows: Sequence[Row], records: Sequence[list[list[Line]]], part: TableArea
 ) -> list[list[list[Line]]]:
     """Join lines that one record wraps over, and the lines of the header above its rule."""
+    rules = part.rules
     merged: list[list[list[Line]]] = []
     is_ruled = _is_fully_ruled(rows, rules)
-    header_end = _header_end(rows, rules)
+    # Sideways labels leave the first column empty; then the next one names the records.
+    filled = (any(cells) for cells in zip(*records[1:], strict=True))
+    lead = next((column for column, is_filled in enumerate(filled) if is_filled), 0)
+    header_end = _header_end(rows, rules) if rows is part.rows else 0.0
     previous: Row | None = None
     above: Sequence[Sequence[Line]] = []
     for row, record in zip(rows, records, strict=True):
         if previous is not None and _belongs(
-            previous, row, above, record, rules, is_ruled, header_end
+            previous, row, above, lead, record, rules, is_ruled, header_end
         ):
             for target, cell in zip(merged[-1], record, strict=True):
                 target.extend(cell)
@@ -241,6 +385,7 @@ def _belongs(
     before: Row,
     row: Row,
     above: Sequence[Sequence[Line]],
+    lead: int,
     record: Sequence[Sequence[Line]],
     rules: Sequence[float],
     is_ruled: bool,
@@ -256,16 +401,22 @@ def _belongs(
     if is_ruled:
         return not _are_records(above, record)
     gap = row.box[1] - before.box[3]
-    is_rest = not record[0] and any(record) and gap < _MAX_WRAP_GAP * row.size
+    is_rest = not record[lead] and any(record) and gap < _MAX_WRAP_GAP * row.size
     return is_rest and not any(_is_number(line.text) for cell in record for line in cell)
 
 
 def _are_records(above: Sequence[Sequence[Line]], record: Sequence[Sequence[Line]]) -> bool:
-    """Tell whether two rows between the same rules are two records: alike, with numbers."""
-    if [bool(cell) for cell in above] != [bool(cell) for cell in record]:
+    """Tell whether two rows between the same rules are two records: alike, with numbers.
+
+    The first cell may be one that several records share; errors in brackets belong to what is
+    above them.
+    """
+    if [bool(cell) for cell in above[1:]] != [bool(cell) for cell in record[1:]]:
         return False
     return any(
-        _is_number(before[0].text) and _is_number(cell[0].text)
+        _is_number(before[0].text)
+        and _is_number(cell[0].text)
+        and (bool(record[0]) or before[0].text[0] == "(" or cell[0].text[0] != "(")
         for before, cell in zip(above[1:], record[1:], strict=True)
         if before and cell
     )
@@ -275,7 +426,7 @@ def _is_number(text: str) -> bool:
     return _NUMBER.match(text) is not None
 
 
-def _markdown(records: Sequence[Sequence[Sequence[Line]]]) -> TableText:
+def _markdown(records: Sequence[Sequence[Sequence[Line]]], has_header: bool) -> TableText:
     parts: list[str] = []
     lines: list[Line] = []
     spans: list[tuple[int, int]] = []
@@ -300,7 +451,7 @@ def _markdown(records: Sequence[Sequence[Sequence[Line]]]) -> TableText:
                 lines.append(line)
                 add(text)
             add(" |" if cell else "|")
-        if number == 0:
+        if number == 0 and has_header:
             add("\n|" + " --- |" * len(record))
     return TableText("".join(parts), lines, spans, True)
 
@@ -342,26 +493,6 @@ _MAX_SINGLE_ROWS = 4
 _MAX_PROSE_IN_RULES = 0.5
 
 
-@dataclass(slots=True)
-class TableArea:
-    """The rows of a table on its page.
-
-    Args:
-        rules: heights of the horizontal rules within it, ascending.
-        first_gap: from the caption to the nearest row, in points.
-    """
-
-    rows: list[Row]
-    rules: list[float]
-    box: Box
-    first_gap: float
-
-    @property
-    def lines(self) -> list[Line]:
-        """All lines of the table."""
-        return [line for row in self.rows for line in row.lines]
-
-
 def find_table(
     caption: Box,
     page: Page,
@@ -388,7 +519,7 @@ def find_table(
     ]
     limit = _limit(caption, obstacles, left, right, direction)
     inside = [line for line in inside if _distance(caption, line.box, direction) < limit]
-    rows = group_rows(inside)
+    rows = group_rows(inside, page.bars)
     if direction == "above":
         rows.reverse()
     rules = sorted(
@@ -405,7 +536,7 @@ def find_table(
     box = surrounding_box([row.box for row in taken])
     heights = [_height(caption, distance, direction) for distance in rules]
     heights = sorted(y for y in heights if box[1] - 6 <= y <= box[3] + 6)
-    return TableArea(taken, heights, box, first_gap)
+    return TableArea(taken, heights, page.bars, box, first_gap)
 
 
 def ruled_box(caption: Box, page: Page) -> Box | None:
