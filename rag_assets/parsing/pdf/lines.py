@@ -4,7 +4,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import groupby, pairwise
 from pathlib import Path
@@ -465,6 +465,8 @@ def is_all_capitals(text: str) -> bool:
 TEMPLATE = "# (line numbers)"
 
 _NUMBER = re.compile(r"\d{1,4}")
+# PyMuPDF joins a large line, such as a title, with the number before it.
+_NUMBER_AND_TEXT = re.compile(r"(\d{1,4})\s+(?=\S)")
 # Reviewers' numbers count every line or every fifth; fewer on a page are cells of a table.
 _MIN_NUMBERS = 5
 _STEPS = (1, 5)
@@ -483,7 +485,10 @@ def remove_line_numbers(pages: Sequence[Page]) -> tuple[str, ...]:
     Returns:
         The template that was removed, empty where there are none.
     """
-    margins = [(page, *_margins(page)) for page in pages]
+    joined = [_joined_numbers(page) for page in pages]
+    margins = [
+        (page, *_margins(page, found)) for page, found in zip(pages, joined, strict=True)
+    ]
     edges = [
         edge
         for page, *sides in margins
@@ -492,29 +497,95 @@ def remove_line_numbers(pages: Sequence[Page]) -> tuple[str, ...]:
     ]
     if not edges:
         return ()
-    for page, *sides in margins:
+    for (page, *sides), found in zip(margins, joined, strict=True):
         doomed = {
             id(line)
             for side in sides
             for line in side
             if any(abs(line.box[2] - edge) <= _SAME_EDGE_POINTS for edge in edges)
         }
+        for line, number in found:
+            if id(number) in doomed:
+                _cut_number(line, number.text, _left_edge(page, found))
         if doomed:
             kept = [[line for line in block if id(line) not in doomed] for block in page.blocks]
             page.blocks = [block for block in kept if block]
     return (TEMPLATE,)
 
 
-def _margins(page: Page) -> tuple[list[Line], list[Line]]:
+def _joined_numbers(page: Page) -> list[tuple[Line, Line]]:
+    """Return the lines that begin with the number of their row, each with that number.
+
+    It is the one that the numbers above and below it leave open, and begins where they do.
+    """
+    lines = [line for block in page.blocks for line in block if line.upright]
+    numbers = sorted(filter(_is_number, lines), key=lambda line: line.box[1])
+    if len(numbers) < _MIN_NUMBERS:
+        return []
+    joined = []
+    for line in lines:
+        found = _NUMBER_AND_TEXT.match(line.text)
+        if not found:
+            continue
+        value = int(found[1])
+        before = [number for number in numbers if number.box[1] < line.box[1]][-1:]
+        after = [number for number in numbers if number.box[1] > line.box[1]][:1]
+        steps = {value - int(number.text) for number in before}
+        steps |= {int(number.text) - value for number in after}
+        if (
+            len(steps) == 1
+            and steps <= set(_STEPS)
+            and all(abs(near.box[0] - line.box[0]) <= _SAME_EDGE_POINTS for near in before + after)
+        ):
+            edge = (before or after)[0].box[2]
+            box = (line.box[0], line.box[1], edge, line.box[3])
+            joined.append((line, replace(line, text=found[1], printed=found[1], box=box)))
+    return joined
+
+
+def _cut_number(line: Line, number: str, left: float) -> None:
+    """Take its number off a line, in place, which then begins at `left`."""
+    line.text = line.text.removeprefix(number).lstrip()
+    line.printed = line.printed.lstrip().removeprefix(number).lstrip()
+    line.box = (left, *line.box[1:])
+    if line.level_parts:
+        first = line.level_parts[0].removeprefix(number).lstrip()
+        line.level_parts = tuple(part for part in (first, *line.level_parts[1:]) if part)
+    if line.run_in:
+        lead, rest = line.run_in
+        _cut_number(lead, number, left)
+        if len(lead.text) < _MIN_RUN_IN:
+            line.run_in = None
+
+
+def _is_number(line: Line) -> bool:
+    return len(line.text) <= 4 and _NUMBER.fullmatch(line.text) is not None
+
+
+def _left_edge(page: Page, joined: Sequence[tuple[Line, Line]]) -> float:
+    """Return where the text of a page begins; `joined` lines begin with their number."""
+    ids = {id(line) for line, _ in joined}
+    return min(
+        (
+            line.box[0]
+            for block in page.blocks
+            for line in block
+            if len(line.text) > 4 and line.upright and id(line) not in ids
+        ),
+        default=page.width,
+    )
+
+
+def _margins(page: Page, joined: Sequence[tuple[Line, Line]]) -> tuple[list[Line], list[Line]]:
     """Return the numbers that stand left and right of a page's text, from the top."""
-    numbers: list[Line] = []
-    left, right = page.width, 0.0
+    numbers = [number for _, number in joined]
+    left, right = _left_edge(page, joined), 0.0
     for block in page.blocks:
         for line in block:
-            if len(line.text) <= 4 and _NUMBER.fullmatch(line.text):
+            if _is_number(line):
                 numbers.append(line)
             elif len(line.text) > 4 and line.upright:
-                left, right = min(left, line.box[0]), max(right, line.box[2])
+                right = max(right, line.box[2])
     numbers.sort(key=lambda line: line.box[1])
     return (
         [line for line in numbers if line.box[2] <= left + 1],

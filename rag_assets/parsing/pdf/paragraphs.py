@@ -56,6 +56,7 @@ _SPACED_PITCH = 1.25
 _MAX_PLAIN_ROWS = 2
 # Drop capitals are two to four lines high.
 _DROP_CAP_RATIO = 1.7
+_DROP_CAP = re.compile(r"[^\W\d_]")
 
 
 @dataclass(slots=True)
@@ -296,6 +297,41 @@ def _join_lines(lines: Sequence[Line]) -> tuple[str, list[tuple[int, int]]]:
 
 def _is_same_row(before: Line, line: Line) -> bool:
     return not is_drop_cap(before, line) and before.shares_row(line)
+
+
+def place_drop_caps(page: Page) -> None:
+    """Move each drop cap of a page before the line that goes on with its word, in place.
+
+    A file may draw it with the heading above or apart from all other text.
+    """
+    for source in page.blocks:
+        for cap in [line for line in source if _DROP_CAP.fullmatch(line.text) and line.upright]:
+            followers = [
+                (line.box[1], index, block)
+                for block in page.blocks
+                for index, line in enumerate(block[:-1])
+                if _goes_on_beside(cap, line)
+            ]
+            if not followers:
+                continue
+            _, index, block = min(followers, key=lambda item: item[0])
+            if index and block[index - 1] is cap:
+                continue
+            follower = block[index]
+            source[:] = [line for line in source if line is not cap]
+            block.insert(next(i for i, line in enumerate(block) if line is follower), cap)
+    page.blocks = [block for block in page.blocks if block]
+
+
+def _goes_on_beside(cap: Line, line: Line) -> bool:
+    """Tell whether a line begins right of a drop cap, at its height; labels are shorter."""
+    return (
+        line.upright
+        and is_drop_cap(cap, line)
+        and len(line.text) >= _MIN_FULL_LINE
+        and abs(line.box[0] - cap.box[2]) <= line.size
+        and cap.box[1] - line.size < line.box[1] < cap.box[3] - line.size / 2
+    )
 
 
 def is_drop_cap(before: "Line | Paragraph", after: "Line | Paragraph") -> bool:

@@ -42,6 +42,7 @@ from rag_assets.parsing.pdf.paragraphs import (
     flow_text,
     merge_wide_lines,
     page_paragraphs,
+    place_drop_caps,
     settle_hyphens,
 )
 from rag_assets.parsing.pdf.references import split_references
@@ -117,6 +118,8 @@ def _build(pages: list[Page], source: _Source, settings: ParseSettings) -> Parse
             "no_text_layer",
             f"None of the {len(pages)} pages holds text, only pictures: {_OCR_ADVICE}.",
         )
+    for page in pages:
+        place_drop_caps(page)
     first_page, numbers = first_page_blocks(pages), read_numbers(pages)
     removed = _remove_templates(pages, source.has_pictures, settings)
     for page in pages:
