@@ -24,7 +24,13 @@ _ITALIC_FLAG = 2
 _RAISED_FLAG = 1
 # An exponent, or the mark of a note behind a number: either way no digits of that number.
 _RAISED_NUMBER = re.compile(r"\s*[+\-−–]?\d{1,3}(?:[,–-]\d{1,3})*[\s.,;:)\]]*")
+_BEFORE_MARK = re.compile(r"[^\W_]\Z|[%‰.,;:!?)\]}”’\"»。，；：！？）]\Z")
 _RAISED_MARK = re.compile(r"[\w*∗†‡§¶#,]")
+# The codes of Adobe's ZapfDingbats, which forms use for ticks; its codes above ASCII are arrows and numbers.
+_DINGBATS = {code: 0x26E0 + code for code in range(0x21, 0x7F)} | {
+    0x25: "☎", 0x2A: "☛", 0x2B: "☞", 0x48: "★", 0x6C: "●", 0x6E: "■", 0x73: "▲", 0x74: "▼",
+    0x75: "◆", 0x77: "◗",
+}  # fmt: skip
 # Small capitals are set at 70 to 85 % of the size of the capitals.
 _MAX_SMALL_CAPS_RATIO = 1.45
 # Fewer characters in a font of their own are a symbol or a number, not a heading.
@@ -181,6 +187,9 @@ def _split_at_gutters(raw: dict[str, Any]) -> list[dict[str, Any]]:
 
 def _read_line(raw: dict[str, Any], matrix: Any) -> Line | None:
     spans = raw["spans"]
+    for span in spans:
+        if "Dingbats" in span["font"]:
+            span["text"] = span["text"].translate(_DINGBATS)
     main = spans[0] if len(spans) == 1 else _main_span(spans)
     printed, text = _read_spans(spans)
     if not text:
@@ -214,9 +223,11 @@ def _read_spans(spans: Sequence[dict[str, Any]]) -> tuple[str, str]:
         base = text.rstrip()
         if (
             is_raised
-            and base[-1:].isdecimal()
-            and len(text) - len(base) <= 1
             and _RAISED_NUMBER.fullmatch(part)
+            # A blank may stand before an exponent (`10 5`), not before the mark of a note.
+            and (
+                (base[-1:].isdecimal() and len(text) - len(base) <= 1) or _BEFORE_MARK.search(text)
+            )
         ):
             text, part = f"{base}^", part.lstrip()
         text += part
@@ -486,9 +497,7 @@ def remove_line_numbers(pages: Sequence[Page]) -> tuple[str, ...]:
         The template that was removed, empty where there are none.
     """
     joined = [_joined_numbers(page) for page in pages]
-    margins = [
-        (page, *_margins(page, found)) for page, found in zip(pages, joined, strict=True)
-    ]
+    margins = [(page, *_margins(page, found)) for page, found in zip(pages, joined, strict=True)]
     edges = [
         edge
         for page, *sides in margins

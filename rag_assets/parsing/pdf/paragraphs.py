@@ -56,6 +56,7 @@ _SPACED_PITCH = 1.25
 _MAX_PLAIN_ROWS = 2
 # Drop capitals are two to four lines high.
 _DROP_CAP_RATIO = 1.7
+_MIN_ROWS_BESIDE = 2
 _DROP_CAP = re.compile(r"[^\W\d_]")
 
 
@@ -306,41 +307,45 @@ def place_drop_caps(page: Page) -> None:
     """
     for source in page.blocks:
         for cap in [line for line in source if _DROP_CAP.fullmatch(line.text) and line.upright]:
-            followers = [
+            beside = [
                 (line.box[1], index, block)
                 for block in page.blocks
-                for index, line in enumerate(block[:-1])
-                if _goes_on_beside(cap, line)
+                for index, line in enumerate(block)
+                if _is_beside(cap, line)
             ]
-            if not followers:
+            if len(beside) < _MIN_ROWS_BESIDE:
                 continue
-            _, index, block = min(followers, key=lambda item: item[0])
-            if index and block[index - 1] is cap:
-                continue
+            _, index, block = min(beside, key=lambda item: item[0])
             follower = block[index]
+            if not is_drop_cap(cap, follower):
+                continue
             source[:] = [line for line in source if line is not cap]
             block.insert(next(i for i, line in enumerate(block) if line is follower), cap)
     page.blocks = [block for block in page.blocks if block]
 
 
-def _goes_on_beside(cap: Line, line: Line) -> bool:
+def _is_beside(cap: Line, line: Line) -> bool:
     """Tell whether a line begins right of a drop cap, at its height; labels are shorter."""
     return (
         line.upright
-        and is_drop_cap(cap, line)
         and len(line.text) >= _MIN_FULL_LINE
+        and cap.size >= _DROP_CAP_RATIO * line.size
         and abs(line.box[0] - cap.box[2]) <= line.size
         and cap.box[1] - line.size < line.box[1] < cap.box[3] - line.size / 2
     )
 
 
 def is_drop_cap(before: "Line | Paragraph", after: "Line | Paragraph") -> bool:
-    """Tell whether `before` is the large first letter of the word that `after` goes on with."""
+    """Tell whether `before` is the large first letter of the word that `after` goes on with.
+
+    A word with a capital and small letters is whole: the large letter is a label or a logo.
+    """
     return (
         len(before.text) == 1
         and before.text.isupper()
-        and after.text[0].isalpha()
+        and (after.text[0].isalpha() or after.text[0] in "'’")
         and before.size >= _DROP_CAP_RATIO * after.size
+        and not after.text.split()[0].istitle()
     )
 
 
