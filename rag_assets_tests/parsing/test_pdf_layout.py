@@ -6,6 +6,7 @@ import pytest
 from rag_assets.model import ParsedDocument, ParseFailure
 from rag_assets.parsing import ParseHints, parse_document
 from rag_assets.parsing.cleaning import clean_line, close_line, join_texts
+from rag_assets.parsing.pdf.direction import in_logical_order
 from rag_assets.parsing.pdf.printed import render_attachment
 from rag_assets_tests.parsing.conftest import make_settings
 from rag_assets_tests.parsing.made_up_layouts import (
@@ -351,3 +352,33 @@ def test_a_raised_mark_is_no_part_of_its_word(before: str, mark: str, written: s
         (80 + width, 100, "here, and the doors stayed closed.", 11, "helv"),
     )
     assert written in found.text
+
+
+# Right-to-left text
+
+
+def spans_of(*texts: str) -> list[dict[str, object]]:
+    """Return spans that stand from left to right."""
+    return [{"text": text, "bbox": (10.0 * i, 0, 10.0 * i + 9, 9)} for i, text in enumerate(texts)]
+
+
+@pytest.mark.parametrize(
+    ("texts", "read"),
+    [
+        (("חסה", " ", "על", " ", "דוח"), "דוח על חסה"),
+        ((".2018 ", "שנת", " 12.5%-", "ב", " ", "עלה"), "עלה ב-12.5% שנת 2018."),
+        (("ذكر", " .2018 ", "بعام", " %12.5 ", "بنسبة"), "بنسبة 12.5% بعام 2018. ذكر"),
+        (("أن", " )Berg & Hill, 2019( ", "الباحثون"), "الباحثون (Berg & Hill, 2019) أن"),
+        (("أن", " (Berg & Hill, 2019) ", "الباحثون"), "الباحثون (Berg & Hill, 2019) أن"),
+        (("The word ", "דוח", " and ", "חסה", " are Hebrew."), "The word דוח and חסה are Hebrew."),
+    ],
+)
+def test_words_of_right_to_left_lines_are_read_in_their_order(
+    texts: tuple[str, ...], read: str
+) -> None:
+    assert "".join(str(span["text"]) for span in in_logical_order(spans_of(*texts))) == read
+
+
+def test_right_to_left_words_that_the_file_has_in_order_stay() -> None:
+    spans = spans_of("חסה", " ", "על", " ", "דוח")[::-1]
+    assert in_logical_order(spans) is spans

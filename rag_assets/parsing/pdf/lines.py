@@ -13,6 +13,7 @@ from typing import Any
 from rag_assets.model import Box, ParseFailure
 from rag_assets.model.settings import ParseSettings
 from rag_assets.parsing.cleaning import clean_line, close_gaps
+from rag_assets.parsing.pdf.direction import in_logical_order
 from rag_assets.parsing.pdf.drawn import DrawnPage, Graphic, drop_hidden, read_graphics
 from rag_assets.parsing.pdf.opening import load_pymupdf
 
@@ -190,6 +191,7 @@ def _read_line(raw: dict[str, Any], matrix: Any) -> Line | None:
     for span in spans:
         if "Dingbats" in span["font"]:
             span["text"] = span["text"].translate(_DINGBATS)
+    spans = in_logical_order(spans)
     main = spans[0] if len(spans) == 1 else _main_span(spans)
     printed, text = _read_spans(spans)
     if not text:
@@ -561,7 +563,7 @@ def _cut_number(line: Line, number: str, left: float) -> None:
         first = line.level_parts[0].removeprefix(number).lstrip()
         line.level_parts = tuple(part for part in (first, *line.level_parts[1:]) if part)
     if line.run_in:
-        lead, rest = line.run_in
+        lead = line.run_in[0]
         _cut_number(lead, number, left)
         if len(lead.text) < _MIN_RUN_IN:
             line.run_in = None

@@ -345,7 +345,7 @@ def is_drop_cap(before: "Line | Paragraph", after: "Line | Paragraph") -> bool:
         and before.text.isupper()
         and (after.text[0].isalpha() or after.text[0] in "'’")
         and before.size >= _DROP_CAP_RATIO * after.size
-        and not after.text.split()[0].istitle()
+        and not (after.text[0].isalpha() and after.text.split()[0].istitle())
     )
 
 
