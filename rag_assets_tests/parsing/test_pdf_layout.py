@@ -382,3 +382,33 @@ def test_words_of_right_to_left_lines_are_read_in_their_order(
 def test_right_to_left_words_that_the_file_has_in_order_stay() -> None:
     spans = spans_of("חסה", " ", "על", " ", "דוח")[::-1]
     assert in_logical_order(spans) is spans
+
+
+# Vertical text
+
+COLUMNS = (
+    "城市綠化可以降低夏季氣溫其後三年降溫",
+    "幅度逐年減小研究者認為樹冠覆蓋率是主",
+    "要因素而樹種的影響不顯著。",
+)
+
+
+def test_columns_of_vertical_chinese_are_read_from_the_right() -> None:
+    pieces = [
+        (400.0 - 24 * column, 100.0 + 13 * row, sign, 12.0, "china-t")
+        for column, written in reversed(list(enumerate(COLUMNS)))
+        for row, sign in enumerate(written)
+    ]
+    found = drawn(*pieces)
+    assert "".join(COLUMNS) in found.text
+    for block in found.blocks:
+        assert block.bbox is not None
+        assert block.bbox[0] >= 340
+        assert block.bbox[2] <= 415
+
+
+def test_a_row_of_single_signs_is_not_vertical() -> None:
+    pieces = [(70.0 + 60 * i, 100.0 + 30 * row, sign, 12.0, "china-t")
+              for row, written in enumerate(COLUMNS) for i, sign in enumerate(written[:6])]  # fmt: skip
+    text = "".join(drawn(*pieces).text.split())
+    assert text.replace("|", "").replace("-", "").startswith(COLUMNS[0][:6])

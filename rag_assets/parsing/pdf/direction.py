@@ -10,7 +10,7 @@ _RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdcf\ufdf0-\ufdff\ufe70-\ufe
 _LETTER = re.compile(r"[^\W\d_]")
 # Latin words with what stands between them, or one number: read from left to right.
 _LEFT_TO_RIGHT = re.compile(
-    r"(?:\d[\d.,]*\s)?[^\W\d_](?:[\w\s&.,;:/'’+=<>–-]*\w)?[,;:.%]?|\d+(?:[.,:/–-]\d+)*%?"
+    r"(?:\d[\d.,]*[\s/-])?[^\W\d_](?:[\w\s&.,;:/'’+=<>–-]*\w)?[,;:.%]?|\d+(?:[.,:/–-]\d+)*%?"
 )
 _MIRRORED = str.maketrans("()[]{}«»", ")(][}{»«")
 # A bracket that closes before a word, as files have it that store the shape and not the sign.

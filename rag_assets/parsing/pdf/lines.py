@@ -96,6 +96,7 @@ class Page:
             file asked for them.
         is_recognised: its text was read from its picture.
         hidden: texts of the file that nobody sees on the page; no line has them.
+        is_vertical: its lines run from top to bottom and were turned.
     """
 
     number: int
@@ -107,6 +108,7 @@ class Page:
     text_bounds: tuple[float, float] = (0.0, 0.0)
     is_recognised: bool = False
     hidden: tuple[str, ...] = ()
+    is_vertical: bool = False
 
 
 def read_page(page: Any, recognised: Any = None) -> Page:

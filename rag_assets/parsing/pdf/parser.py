@@ -46,9 +46,10 @@ from rag_assets.parsing.pdf.paragraphs import (
     settle_hyphens,
 )
 from rag_assets.parsing.pdf.references import split_references
+from rag_assets.parsing.pdf.vertical import turn_back, turn_vertical
 from rag_assets.parsing.registry import ParseHints, ask_for_seconds
 
-PARSER_VERSION = "9"
+PARSER_VERSION = "10"
 
 _MEDIA_TYPE = "application/pdf"
 _METADATA_KEYS = ("author", "subject", "keywords", "creator", "producer", "creationDate", "modDate")
@@ -136,6 +137,7 @@ def _build(pages: list[Page], source: _Source, settings: ParseSettings) -> Parse
     paragraphs = merge_wide_lines(split_lists(split_references(paragraphs)))
     abstract = find_abstract(paragraphs)
     flow = flow_text(paragraphs, [page.number for page in pages])
+    flow, attachments = turn_back(flow, attachments, pages)
     labels = page_labels(len(pages), numbers, source.labels, front.imprint.page_range)
     return ParsedDocument(
         text=flow.text,
@@ -280,5 +282,5 @@ def _read_pages(document: Any, settings: ParseSettings) -> list[Page]:
             if settings.ocr == "tesseract" and is_scan(sheet, page):
                 ask_for_seconds(settings.ocr_seconds_per_page)
                 page = read_scan(sheet, settings)
-            pages.append(page)
+            pages.append(turn_vertical(page))
     return pages
