@@ -408,7 +408,10 @@ def test_columns_of_vertical_chinese_are_read_from_the_right() -> None:
 
 
 def test_a_row_of_single_signs_is_not_vertical() -> None:
-    pieces = [(70.0 + 60 * i, 100.0 + 30 * row, sign, 12.0, "china-t")
-              for row, written in enumerate(COLUMNS) for i, sign in enumerate(written[:6])]  # fmt: skip
+    pieces = [
+        (70.0 + 60 * i, 100.0 + 30 * row, sign, 12.0, "china-t")
+        for row, written in enumerate(COLUMNS)
+        for i, sign in enumerate(written[:6])
+    ]
     text = "".join(drawn(*pieces).text.split())
     assert text.replace("|", "").replace("-", "").startswith(COLUMNS[0][:6])

@@ -27,7 +27,7 @@ _RAISED_FLAG = 1
 _RAISED_NUMBER = re.compile(r"\s*[+\-−–]?\d{1,3}(?:[,–-]\d{1,3})*[\s.,;:)\]]*")
 _BEFORE_MARK = re.compile(r"[^\W_]\Z|[%‰.,;:!?)\]}”’\"»。，；：！？）]\Z")
 _RAISED_MARK = re.compile(r"[\w*∗†‡§¶#,]")
-# The codes of Adobe's ZapfDingbats, which forms use for ticks; its codes above ASCII are arrows and numbers.
+# The codes of Adobe's ZapfDingbats, which forms use for ticks; those above are seldom used.
 _DINGBATS = {code: 0x26E0 + code for code in range(0x21, 0x7F)} | {
     0x25: "☎", 0x2A: "☛", 0x2B: "☞", 0x48: "★", 0x6C: "●", 0x6E: "■", 0x73: "▲", 0x74: "▼",
     0x75: "◆", 0x77: "◗",

@@ -14,7 +14,7 @@ from rag_assets.model import (
     count_of,
 )
 from rag_assets.model.settings import ParseSettings
-from rag_assets.parsing.cleaning import clean_line, guess_language
+from rag_assets.parsing.cleaning import clean_line, guess_language, is_garbled_page
 from rag_assets.parsing.pdf.figures import place_attachments
 from rag_assets.parsing.pdf.front import (
     Abstract,
@@ -119,6 +119,7 @@ def _build(pages: list[Page], source: _Source, settings: ParseSettings) -> Parse
             "no_text_layer",
             f"None of the {len(pages)} pages holds text, only pictures: {_OCR_ADVICE}.",
         )
+    garbled = _withhold_garbled(pages)
     for page in pages:
         place_drop_caps(page)
     first_page, numbers = first_page_blocks(pages), read_numbers(pages)
@@ -163,8 +164,41 @@ def _build(pages: list[Page], source: _Source, settings: ParseSettings) -> Parse
             if (value := clean_line(str(source.metadata.get(key) or "")))
         },
         removed_templates=removed,
-        warnings=_warnings(flow.text, pages, textless, source.repaired),
+        warnings=(
+            *_warnings(flow.text, pages, textless, source.repaired),
+            *_garbled_warning(garbled),
+        ),
     )
+
+
+def _withhold_garbled(pages: Sequence[Page]) -> list[int]:
+    """Take the text off the pages whose letters stand for others, unless no other page is left.
+
+    Returns:
+        The numbers of these pages.
+    """
+    garbled = [
+        page
+        for page in pages
+        if is_garbled_page(" ".join([line.text for block in page.blocks for line in block]))
+    ]
+    if len(garbled) >= sum(bool(page.blocks) for page in pages):
+        return []
+    for page in garbled:
+        page.blocks = []
+    return [page.number for page in garbled]
+
+
+def _garbled_warning(numbers: Sequence[int]) -> tuple[str, ...]:
+    if not numbers:
+        return ()
+    listed = ", ".join(map(str, numbers))
+    warning = (
+        f"Text was left out: the text layer of page{'s' if len(numbers) > 1 else ''} {listed} is "
+        "not what is shown there. Run text recognition (OCR) on the pages as pictures and replace "
+        "the file."
+    )
+    return (warning,)
 
 
 def _page_range(imprint: Imprint, labels: Sequence[str]) -> str | None:

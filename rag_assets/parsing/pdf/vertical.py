@@ -52,11 +52,11 @@ def turn_vertical(page: Page) -> Page:
 
 def turn_back(
     flow: Flow, attachments: Sequence[Attachment], pages: Sequence[Page]
-) -> tuple[Flow, list[Attachment]]:
+) -> tuple[Flow, tuple[Attachment, ...]]:
     """Return what was found with its places on the pages as they are shown."""
     heights = {page.number: page.height for page in pages if page.is_vertical}
     if not heights:
-        return flow, list(attachments)
+        return flow, tuple(attachments)
 
     def back(page: int | None, box: Box | None) -> Box | None:
         if box is None or page not in heights:
@@ -67,7 +67,7 @@ def turn_back(
     lines = tuple(
         replace(line, bbox=back(line.page, line.bbox) or line.bbox) for line in flow.lines
     )
-    found = [replace(item, bbox=back(item.page, item.bbox)) for item in attachments]
+    found = tuple(replace(item, bbox=back(item.page, item.bbox)) for item in attachments)
     return replace(flow, blocks=blocks, lines=lines), found
 
 
