@@ -342,6 +342,7 @@ def test_the_tick_of_a_form_is_no_number() -> None:
         ("Each box held 3 mg", "9", "mg^9"),
         ("It weighed 20 g on the 1", "st", "the 1st"),
         ("Both were kept", "*", "kept*"),
+        ("It was Anna Berg", "1*", "Berg^1*"),
     ],
 )
 def test_a_raised_mark_is_no_part_of_its_word(before: str, mark: str, written: str) -> None:

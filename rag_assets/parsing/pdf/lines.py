@@ -24,7 +24,7 @@ _BOLD_FLAG = 16
 _ITALIC_FLAG = 2
 _RAISED_FLAG = 1
 # An exponent, or the mark of a note behind a number: either way no digits of that number.
-_RAISED_NUMBER = re.compile(r"\s*[+\-−–]?\d{1,3}(?:[,–-]\d{1,3})*[\s.,;:)\]]*")
+_RAISED_NUMBER = re.compile(r"\s*[+\-−–]?\d{1,3}(?:[,–-]\d{1,3})*[\s.,;:)\]*∗†‡§¶]*")
 _BEFORE_MARK = re.compile(r"[^\W_]\Z|[%‰.,;:!?)\]}”’\"»。，；：！？）]\Z")
 _RAISED_MARK = re.compile(r"[\w*∗†‡§¶#,]")
 # The codes of Adobe's ZapfDingbats, which forms use for ticks; those above are seldom used.
