@@ -381,9 +381,11 @@ def is_garbled_page(text: str) -> bool:
     either. So a page is garbled only where many different words of a language appear when its
     words are read backwards or with each letter moved.
     """
+    if guess_language(text):
+        return False
     words = " ".join(_SEVERAL_LETTERS.findall(text[:_SAMPLE_CHARACTERS].lower()))
     letters = sum(letter in _ALPHABET for letter in words)
-    if letters < max(_MIN_LETTERS, sum(map(str.isalpha, words)) / 2) or guess_language(text):
+    if letters < max(_MIN_LETTERS, sum(map(str.isalpha, words)) / 2):
         return False
     moved = [
         words.translate(str.maketrans(_ALPHABET, _ALPHABET[by:] + _ALPHABET[:by]))
