@@ -342,6 +342,7 @@ def test_the_tick_of_a_form_is_no_number() -> None:
         ("Each box held 3 mg", "9", "mg^9"),
         ("It weighed 20 g on the 1", "st", "the 1st"),
         ("Both were kept", "*", "kept*"),
+        ("The area was 30 m", "2", "30 m2"),
         ("It was Anna Berg", "1*", "Berg^1*"),
     ],
 )

@@ -25,7 +25,9 @@ _ITALIC_FLAG = 2
 _RAISED_FLAG = 1
 # An exponent, or the mark of a note behind a number: either way no digits of that number.
 _RAISED_NUMBER = re.compile(r"\s*[+\-−–]?\d{1,3}(?:[,–-]\d{1,3})*[\s.,;:)\]*∗†‡§¶]*")
-_BEFORE_MARK = re.compile(r"[^\W_]\Z|[%‰.,;:!?)\]}”’\"»。，；：！？）]\Z")
+_NO_POWER = re.compile(r"[5-9]|\d\d")
+# Behind a short word 1 to 4 may be the power of a unit, which stays with it: m2, s−1.
+_BEFORE_MARK = re.compile(r"[^\W\d_]{4}\Z|[%‰.,;:!?)\]}”’\"»。，；：！？）]\Z")
 _RAISED_MARK = re.compile(r"[\w*∗†‡§¶#,]")
 # The codes of Adobe's ZapfDingbats, which forms use for ticks; those above are seldom used.
 _DINGBATS = {code: 0x26E0 + code for code in range(0x21, 0x7F)} | {
@@ -230,7 +232,9 @@ def _read_spans(spans: Sequence[dict[str, Any]]) -> tuple[str, str]:
             and _RAISED_NUMBER.fullmatch(part)
             # A blank may stand before an exponent (`10 5`), not before the mark of a note.
             and (
-                (base[-1:].isdecimal() and len(text) - len(base) <= 1) or _BEFORE_MARK.search(text)
+                (base[-1:].isdecimal() and len(text) - len(base) <= 1)
+                or _BEFORE_MARK.search(text)
+                or (text[-1:].isalpha() and _NO_POWER.match(part))
             )
         ):
             text, part = f"{base}^", part.lstrip()
