@@ -276,6 +276,9 @@ _MIN_WORDS = 20
 _COMMON_LETTERS = frozenset("etaoinsr")
 _MIN_COMMON_SHARE = 0.35
 _MIN_LETTERS = 200
+_SEVERAL_LETTERS = re.compile(r"[^\W\d_]{2,}")
+# Repeated names of variables may look like one or two words of a language, seldom like more.
+_MIN_DIFFERENT = 8
 _ALPHABET = "abcdefghijklmnopqrstuvwxyz"
 
 _IDEOGRAPH = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\U00020000-\U0003ffff]")
@@ -369,3 +372,27 @@ def is_garbled(text: str) -> bool:
         guess_language(sample.translate(str.maketrans(_ALPHABET, _ALPHABET[by:] + _ALPHABET[:by])))
         for by in range(1, len(_ALPHABET))
     )
+
+
+def is_garbled_page(text: str) -> bool:
+    """Tell whether the letters of a page's prose stand for others.
+
+    A page holds less than a document, and formulas, code and tables have no letters of a language
+    either. So a page is garbled only where many different words of a language appear when its
+    words are read backwards or with each letter moved.
+    """
+    if guess_language(text):
+        return False
+    words = " ".join(_SEVERAL_LETTERS.findall(text[:_SAMPLE_CHARACTERS].lower()))
+    letters = sum(letter in _ALPHABET for letter in words)
+    if letters < max(_MIN_LETTERS, sum(map(str.isalpha, words)) / 2):
+        return False
+    moved = [
+        words.translate(str.maketrans(_ALPHABET, _ALPHABET[by:] + _ALPHABET[:by]))
+        for by in range(1, len(_ALPHABET))
+    ]
+    for candidate in (words[::-1], *moved):
+        language = guess_language(candidate)
+        if language in _STOP_WORDS:
+            return len(_STOP_WORDS[language].intersection(candidate.split())) >= _MIN_DIFFERENT
+    return False

@@ -44,6 +44,27 @@ def test_a_text_layer_of_other_letters_is_withheld(lines: tuple[str, ...]) -> No
     assert reason_of(page(*lines)) == "unreadable_text"
 
 
+def test_a_page_of_other_letters_is_left_out_with_a_warning() -> None:
+    ciphered = [line.translate(CIPHER) for line in PROSE]
+    pages = [paragraph(*PROSE), paragraph(*ciphered), paragraph("x = ab + cd", "for i in xs:")]
+    found = parse_document(make_pdf(pages), ParseHints(".pdf"), make_settings())
+    assert PROSE[0] in found.text
+    assert ciphered[0] not in found.text
+    assert "x = ab + cd" in found.text
+    assert any("page 2 is not what is shown" in str(one) for one in found.warnings)
+
+
+CODE = ("ts(len1:len2) = (T06-T15) / (a/v) * deltat * [1:(len2-len1)] + T15; end",) * 12
+
+
+def test_a_page_of_code_is_kept() -> None:
+    found = parse_document(
+        make_pdf([paragraph(*PROSE), paragraph(*CODE)]), ParseHints(".pdf"), make_settings()
+    )
+    assert "deltat" in found.text
+    assert not found.warnings
+
+
 @pytest.mark.parametrize(
     "lines",
     [

@@ -424,6 +424,27 @@ def test_line_numbers_of_a_manuscript_are_taken_out() -> None:
     assert "# (line numbers)" in found.removed_templates
 
 
+def _numbered_title(above: int, number: int) -> ParsedDocument:
+    """Return a page of numbered rows whose first, the title, is one line with its number."""
+    document: Any = pymupdf.open()  # type: ignore[no-untyped-call]
+    page = document.new_page(width=595, height=842)
+    page.insert_text((40, 80), f"{number}  {TITLE[0][1]}", fontsize=18, fontname="hebo")
+    for row, text in enumerate(_SENTENCES + _SENTENCES):
+        page.insert_text((LEFT, 104 + 24 * row), text, fontsize=11, fontname="helv")
+        page.insert_text((40, 104 + 24 * row), str(row + 1 + above), fontsize=11, fontname="helv")
+    return parse_document(document.tobytes(), ParseHints(".pdf"), make_settings())
+
+
+def test_the_number_of_a_row_goes_where_it_is_joined_with_its_text() -> None:
+    found = _numbered_title(above=1, number=1)
+    assert found.text.startswith(TITLE[0][1])
+    assert "# (line numbers)" in found.removed_templates
+
+
+def test_a_number_that_does_not_count_the_row_stays() -> None:
+    assert _numbered_title(above=1, number=7).text.startswith("7 ")
+
+
 def test_sub_heading_in_a_lone_style_is_marked_as_unplaced() -> None:
     parts = [TITLE]
     for number, title in enumerate(["Introduction", "Setup", "Theory", "Results"], start=1):

@@ -6,6 +6,7 @@ import pytest
 from rag_assets.model import ParsedDocument, ParseFailure
 from rag_assets.parsing import ParseHints, parse_document
 from rag_assets.parsing.cleaning import clean_line, close_line, join_texts
+from rag_assets.parsing.pdf.direction import in_logical_order
 from rag_assets.parsing.pdf.printed import render_attachment
 from rag_assets_tests.parsing.conftest import make_settings
 from rag_assets_tests.parsing.made_up_layouts import (
@@ -285,3 +286,134 @@ def test_a_page_that_is_not_there_cannot_be_drawn() -> None:
         render_attachment(data, replace(figure, page=2))
     with pytest.raises(ParseFailure, match="save it"):
         render_attachment(b"%PDF-1.7 nothing", figure)
+
+
+# Drop caps, ticks and raised marks
+
+
+def drawn(*pieces: tuple[float, float, str, float, str]) -> ParsedDocument:
+    """Return the document of a page with (x, y, text, size, font) drawn in this order."""
+    document = pymupdf.open()
+    page = document.new_page(width=595, height=842)
+    for x, y, written, size, font in pieces:
+        page.insert_text((x, y), written, fontsize=size, fontname=font)
+    return parse_bytes(document.tobytes())
+
+
+CAP_LINES = (
+    "HE garden plots were watered every morning and",
+    "the soil was kept moist through the dry weeks of",
+    "the summer, as in the years before.",
+)
+
+
+@pytest.mark.parametrize("place", [0, 1, 2])
+def test_a_drop_cap_joins_its_word_wherever_the_file_draws_it(place: int) -> None:
+    pieces = [
+        (70.0, 80.0, "Lamps in small houses", 18.0, "hebo"),
+        (70.0, 130.0, "I. INTRODUCTION", 10.0, "helv"),
+        (92.0, 150.0, CAP_LINES[0], 10.0, "helv"),
+        (92.0, 162.0, CAP_LINES[1], 10.0, "helv"),
+        (70.0, 174.0, CAP_LINES[2], 10.0, "helv"),
+    ]
+    pieces.insert(place, (70.0, 162.0, "T", 28.0, "helv"))
+    assert "\n\nTHE garden plots were watered" in drawn(*pieces).text
+
+
+@pytest.mark.parametrize("beside", ["Control", "Journal of Lamps, an open journal"])
+def test_a_large_letter_beside_a_label_or_a_new_word_is_no_drop_cap(beside: str) -> None:
+    found = drawn(
+        (70, 162, "A", 28, "helv"), (92, 150, beside, 10, "helv"), (92, 162, beside, 10, "helv")
+    )
+    assert f"A{beside}" not in found.text
+
+
+def test_the_tick_of_a_form_is_no_number() -> None:
+    found = drawn((70, 100, "Watered:", 11, "helv"), (140, 100, "3", 11, "zadb"))
+    assert "3" not in found.text
+    assert "\u2713" in found.text
+
+
+@pytest.mark.parametrize(
+    ("before", "mark", "written"),
+    [
+        ("The yield rose by 12%", "6-8", "12%^6-8"),
+        ("Nobody had moved the lamps.", "1", "lamps.^1"),
+        ("Each box held 3 mg", "9", "mg^9"),
+        ("It weighed 20 g on the 1", "st", "the 1st"),
+        ("Both were kept", "*", "kept*"),
+        ("The area was 30 m", "2", "30 m2"),
+        ("It was Anna Berg", "1*", "Berg^1*"),
+    ],
+)
+def test_a_raised_mark_is_no_part_of_its_word(before: str, mark: str, written: str) -> None:
+    width = pymupdf.get_text_length(before, fontname="helv", fontsize=11)
+    found = drawn(
+        (70, 100, before, 11, "helv"),
+        (70 + width, 96, mark, 7, "helv"),
+        (80 + width, 100, "here, and the doors stayed closed.", 11, "helv"),
+    )
+    assert written in found.text
+
+
+# Right-to-left text
+
+
+def spans_of(*texts: str) -> list[dict[str, object]]:
+    """Return spans that stand from left to right."""
+    return [{"text": text, "bbox": (10.0 * i, 0, 10.0 * i + 9, 9)} for i, text in enumerate(texts)]
+
+
+@pytest.mark.parametrize(
+    ("texts", "read"),
+    [
+        (("חסה", " ", "על", " ", "דוח"), "דוח על חסה"),
+        ((".2018 ", "שנת", " 12.5%-", "ב", " ", "עלה"), "עלה ב-12.5% שנת 2018."),
+        (("ذكر", " .2018 ", "بعام", " %12.5 ", "بنسبة"), "بنسبة 12.5% بعام 2018. ذكر"),
+        (("أن", " )Berg & Hill, 2019( ", "الباحثون"), "الباحثون (Berg & Hill, 2019) أن"),
+        (("أن", " (Berg & Hill, 2019) ", "الباحثون"), "الباحثون (Berg & Hill, 2019) أن"),
+        (("The word ", "דוח", " and ", "חסה", " are Hebrew."), "The word דוח and חסה are Hebrew."),
+    ],
+)
+def test_words_of_right_to_left_lines_are_read_in_their_order(
+    texts: tuple[str, ...], read: str
+) -> None:
+    assert "".join(str(span["text"]) for span in in_logical_order(spans_of(*texts))) == read
+
+
+def test_right_to_left_words_that_the_file_has_in_order_stay() -> None:
+    spans = spans_of("חסה", " ", "על", " ", "דוח")[::-1]
+    assert in_logical_order(spans) is spans
+
+
+# Vertical text
+
+COLUMNS = (
+    "城市綠化可以降低夏季氣溫其後三年降溫",
+    "幅度逐年減小研究者認為樹冠覆蓋率是主",
+    "要因素而樹種的影響不顯著。",
+)
+
+
+def test_columns_of_vertical_chinese_are_read_from_the_right() -> None:
+    pieces = [
+        (400.0 - 24 * column, 100.0 + 13 * row, sign, 12.0, "china-t")
+        for column, written in reversed(list(enumerate(COLUMNS)))
+        for row, sign in enumerate(written)
+    ]
+    found = drawn(*pieces)
+    assert "".join(COLUMNS) in found.text
+    for block in found.blocks:
+        assert block.bbox is not None
+        assert block.bbox[0] >= 340
+        assert block.bbox[2] <= 415
+
+
+def test_a_row_of_single_signs_is_not_vertical() -> None:
+    pieces = [
+        (70.0 + 60 * i, 100.0 + 30 * row, sign, 12.0, "china-t")
+        for row, written in enumerate(COLUMNS)
+        for i, sign in enumerate(written[:6])
+    ]
+    text = "".join(drawn(*pieces).text.split())
+    assert text.replace("|", "").replace("-", "").startswith(COLUMNS[0][:6])

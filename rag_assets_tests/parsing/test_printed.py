@@ -87,7 +87,7 @@ def raised_line(*parts: str) -> bytes:
         (("a density of 5 x 10", "4", " cells was used"), "a density of 5 x 10^4 cells was used"),
         (("masses of 10", "-22", " grams were found"), "masses of 10^-22 grams were found"),
         (("weekly since 2002", "1", ". The rest is new"), "weekly since 2002^1. The rest is new"),
-        (("as others say", "12", " and we deny it"), "as others say12 and we deny it"),
+        (("as others say", "12", " and we deny it"), "as others say^12 and we deny it"),
         (("room 10", "th", " of the building"), "room 10th of the building"),
     ],
 )

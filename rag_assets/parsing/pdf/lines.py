@@ -6,7 +6,7 @@ import re
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import groupby, pairwise
 from pathlib import Path
@@ -15,6 +15,7 @@ from typing import Any
 from rag_assets.model import Box, ParseFailure
 from rag_assets.model.settings import ParseSettings
 from rag_assets.parsing.cleaning import clean_line, close_gaps
+from rag_assets.parsing.pdf.direction import in_logical_order
 from rag_assets.parsing.pdf.drawn import (
     CAPTION_START,
     DrawnPage,
@@ -34,8 +35,16 @@ _BOLD_FLAG = 16
 _ITALIC_FLAG = 2
 _RAISED_FLAG = 1
 # An exponent, or the mark of a note behind a number: either way no digits of that number.
-_RAISED_NUMBER = re.compile(r"\s*[+\-−–]?\d{1,3}(?:[,–-]\d{1,3})*[\s.,;:)\]]*")
+_RAISED_NUMBER = re.compile(r"\s*[+\-−–]?\d{1,3}(?:[,–-]\d{1,3})*[\s.,;:)\]*∗†‡§¶]*")
+_NO_POWER = re.compile(r"[5-9]|\d\d")
+# Behind a short word 1 to 4 may be the power of a unit, which stays with it: m2, s−1.
+_BEFORE_MARK = re.compile(r"[^\W\d_]{4}\Z|[%‰.,;:!?)\]}”’\"»。，；：！？）]\Z")
 _RAISED_MARK = re.compile(r"[\w*∗†‡§¶#,]")
+# The codes of Adobe's ZapfDingbats, which forms use for ticks; those above are seldom used.
+_DINGBATS = {code: 0x26E0 + code for code in range(0x21, 0x7F)} | {
+    0x25: "☎", 0x2A: "☛", 0x2B: "☞", 0x48: "★", 0x6C: "●", 0x6E: "■", 0x73: "▲", 0x74: "▼",
+    0x75: "◆", 0x77: "◗",
+}  # fmt: skip
 # Small capitals are set at 70 to 85 % of the size of the capitals.
 _MAX_SMALL_CAPS_RATIO = 1.45
 # Fewer characters in a font of their own are a symbol or a number, not a heading.
@@ -107,6 +116,7 @@ class Page:
         bars: its vertical rules from left to right, pieces joined.
         is_recognised: its text was read from its picture.
         hidden: texts of the file that nobody sees on the page; no line has them.
+        is_vertical: its lines run from top to bottom and were turned.
     """
 
     number: int
@@ -119,6 +129,7 @@ class Page:
     text_bounds: tuple[float, float] = (0.0, 0.0)
     is_recognised: bool = False
     hidden: tuple[str, ...] = ()
+    is_vertical: bool = False
 
 
 def read_page(page: Any, recognised: Any = None, *, after: Page | None = None) -> Page:
@@ -280,6 +291,10 @@ def _is_between_words(place: float, boxes: Sequence[Box]) -> bool:
 
 def _read_line(raw: dict[str, Any], matrix: Any) -> Line | None:
     spans = raw["spans"]
+    for span in spans:
+        if "Dingbats" in span["font"]:
+            span["text"] = span["text"].translate(_DINGBATS)
+    spans = in_logical_order(spans)
     main = spans[0] if len(spans) == 1 else _main_span(spans)
     printed, text = _read_spans(spans)
     if not text:
@@ -313,9 +328,13 @@ def _read_spans(spans: Sequence[dict[str, Any]]) -> tuple[str, str]:
         base = text.rstrip()
         if (
             is_raised
-            and base[-1:].isdecimal()
-            and len(text) - len(base) <= 1
             and _RAISED_NUMBER.fullmatch(part)
+            # A blank may stand before an exponent (`10 5`), not before the mark of a note.
+            and (
+                (base[-1:].isdecimal() and len(text) - len(base) <= 1)
+                or _BEFORE_MARK.search(text)
+                or (text[-1:].isalpha() and _NO_POWER.match(part))
+            )
         ):
             text, part = f"{base}^", part.lstrip()
         text += part
@@ -564,6 +583,8 @@ def is_all_capitals(text: str) -> bool:
 TEMPLATE = "# (line numbers)"
 
 _NUMBER = re.compile(r"\d{1,4}")
+# PyMuPDF joins a large line, such as a title, with the number before it.
+_NUMBER_AND_TEXT = re.compile(r"(\d{1,4})\s+(?=\S)")
 # Reviewers' numbers count every line or every fifth; fewer on a page are cells of a table.
 _MIN_NUMBERS = 5
 _STEPS = (1, 5)
@@ -582,7 +603,8 @@ def remove_line_numbers(pages: Sequence[Page]) -> tuple[str, ...]:
     Returns:
         The template that was removed, empty where there are none.
     """
-    margins = [(page, *_margins(page)) for page in pages]
+    joined = [_joined_numbers(page) for page in pages]
+    margins = [(page, *_margins(page, found)) for page, found in zip(pages, joined, strict=True)]
     edges = [
         edge
         for page, *sides in margins
@@ -591,29 +613,95 @@ def remove_line_numbers(pages: Sequence[Page]) -> tuple[str, ...]:
     ]
     if not edges:
         return ()
-    for page, *sides in margins:
+    for (page, *sides), found in zip(margins, joined, strict=True):
         doomed = {
             id(line)
             for side in sides
             for line in side
             if any(abs(line.box[2] - edge) <= _SAME_EDGE_POINTS for edge in edges)
         }
+        for line, number in found:
+            if id(number) in doomed:
+                _cut_number(line, number.text, _left_edge(page, found))
         if doomed:
             kept = [[line for line in block if id(line) not in doomed] for block in page.blocks]
             page.blocks = [block for block in kept if block]
     return (TEMPLATE,)
 
 
-def _margins(page: Page) -> tuple[list[Line], list[Line]]:
+def _joined_numbers(page: Page) -> list[tuple[Line, Line]]:
+    """Return the lines that begin with the number of their row, each with that number.
+
+    It is the one that the numbers above and below it leave open, and begins where they do.
+    """
+    lines = [line for block in page.blocks for line in block if line.upright]
+    numbers = sorted(filter(_is_number, lines), key=lambda line: line.box[1])
+    if len(numbers) < _MIN_NUMBERS:
+        return []
+    joined = []
+    for line in lines:
+        found = _NUMBER_AND_TEXT.match(line.text)
+        if not found:
+            continue
+        value = int(found[1])
+        before = [number for number in numbers if number.box[1] < line.box[1]][-1:]
+        after = [number for number in numbers if number.box[1] > line.box[1]][:1]
+        steps = {value - int(number.text) for number in before}
+        steps |= {int(number.text) - value for number in after}
+        if (
+            len(steps) == 1
+            and steps <= set(_STEPS)
+            and all(abs(near.box[0] - line.box[0]) <= _SAME_EDGE_POINTS for near in before + after)
+        ):
+            edge = (before or after)[0].box[2]
+            box = (line.box[0], line.box[1], edge, line.box[3])
+            joined.append((line, replace(line, text=found[1], printed=found[1], box=box)))
+    return joined
+
+
+def _cut_number(line: Line, number: str, left: float) -> None:
+    """Take its number off a line, in place, which then begins at `left`."""
+    line.text = line.text.removeprefix(number).lstrip()
+    line.printed = line.printed.lstrip().removeprefix(number).lstrip()
+    line.box = (left, *line.box[1:])
+    if line.level_parts:
+        first = line.level_parts[0].removeprefix(number).lstrip()
+        line.level_parts = tuple(part for part in (first, *line.level_parts[1:]) if part)
+    if line.run_in:
+        lead = line.run_in[0]
+        _cut_number(lead, number, left)
+        if len(lead.text) < _MIN_RUN_IN:
+            line.run_in = None
+
+
+def _is_number(line: Line) -> bool:
+    return len(line.text) <= 4 and _NUMBER.fullmatch(line.text) is not None
+
+
+def _left_edge(page: Page, joined: Sequence[tuple[Line, Line]]) -> float:
+    """Return where the text of a page begins; `joined` lines begin with their number."""
+    ids = {id(line) for line, _ in joined}
+    return min(
+        (
+            line.box[0]
+            for block in page.blocks
+            for line in block
+            if len(line.text) > 4 and line.upright and id(line) not in ids
+        ),
+        default=page.width,
+    )
+
+
+def _margins(page: Page, joined: Sequence[tuple[Line, Line]]) -> tuple[list[Line], list[Line]]:
     """Return the numbers that stand left and right of a page's text, from the top."""
-    numbers: list[Line] = []
-    left, right = page.width, 0.0
+    numbers = [number for _, number in joined]
+    left, right = _left_edge(page, joined), 0.0
     for block in page.blocks:
         for line in block:
-            if len(line.text) <= 4 and _NUMBER.fullmatch(line.text):
+            if _is_number(line):
                 numbers.append(line)
             elif len(line.text) > 4 and line.upright:
-                left, right = min(left, line.box[0]), max(right, line.box[2])
+                right = max(right, line.box[2])
     numbers.sort(key=lambda line: line.box[1])
     return (
         [line for line in numbers if line.box[2] <= left + 1],

@@ -347,9 +347,9 @@ def _is_formula(paragraph: Paragraph) -> bool:
 
 
 def _word_share(text: str) -> float:
-    """Return the share of its characters, blanks left out, that stand in words of a language."""
+    """Return the share of its characters that stand in words of a language; no blanks or carets."""
     words = [word for word in _WORD.findall(text) if not _FORMULA_WORDS.fullmatch(word.lower())]
-    return sum(map(len, words)) / max(1, len(text) - text.count(" "))
+    return sum(map(len, words)) / max(1, len(text) - text.count(" ") - text.count("^"))
 
 
 def _touches(run: Sequence[Paragraph], paragraph: Paragraph) -> bool:

@@ -56,6 +56,8 @@ _SPACED_PITCH = 1.25
 _MAX_PLAIN_ROWS = 2
 # Drop capitals are two to four lines high.
 _DROP_CAP_RATIO = 1.7
+_MIN_ROWS_BESIDE = 2
+_DROP_CAP = re.compile(r"[^\W\d_]")
 
 
 @dataclass(slots=True)
@@ -298,13 +300,52 @@ def _is_same_row(before: Line, line: Line) -> bool:
     return not is_drop_cap(before, line) and before.shares_row(line)
 
 
+def place_drop_caps(page: Page) -> None:
+    """Move each drop cap of a page before the line that goes on with its word, in place.
+
+    A file may draw it with the heading above or apart from all other text.
+    """
+    for source in page.blocks:
+        for cap in [line for line in source if _DROP_CAP.fullmatch(line.text) and line.upright]:
+            beside = [
+                (line.box[1], index, block)
+                for block in page.blocks
+                for index, line in enumerate(block)
+                if _is_beside(cap, line)
+            ]
+            if len(beside) < _MIN_ROWS_BESIDE:
+                continue
+            _, index, block = min(beside, key=lambda item: item[0])
+            follower = block[index]
+            if not is_drop_cap(cap, follower):
+                continue
+            source[:] = [line for line in source if line is not cap]
+            block.insert(next(i for i, line in enumerate(block) if line is follower), cap)
+    page.blocks = [block for block in page.blocks if block]
+
+
+def _is_beside(cap: Line, line: Line) -> bool:
+    """Tell whether a line begins right of a drop cap, at its height; labels are shorter."""
+    return (
+        line.upright
+        and len(line.text) >= _MIN_FULL_LINE
+        and cap.size >= _DROP_CAP_RATIO * line.size
+        and abs(line.box[0] - cap.box[2]) <= line.size
+        and cap.box[1] - line.size < line.box[1] < cap.box[3] - line.size / 2
+    )
+
+
 def is_drop_cap(before: "Line | Paragraph", after: "Line | Paragraph") -> bool:
-    """Tell whether `before` is the large first letter of the word that `after` goes on with."""
+    """Tell whether `before` is the large first letter of the word that `after` goes on with.
+
+    A word with a capital and small letters is whole: the large letter is a label or a logo.
+    """
     return (
         len(before.text) == 1
         and before.text.isupper()
-        and after.text[0].isalpha()
+        and (after.text[0].isalpha() or after.text[0] in "'’")
         and before.size >= _DROP_CAP_RATIO * after.size
+        and not (after.text[0].isalpha() and after.text.split()[0].istitle())
     )
 
 

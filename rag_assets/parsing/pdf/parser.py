@@ -14,7 +14,7 @@ from rag_assets.model import (
     count_of,
 )
 from rag_assets.model.settings import ParseSettings
-from rag_assets.parsing.cleaning import clean_line, guess_language
+from rag_assets.parsing.cleaning import clean_line, guess_language, is_garbled_page
 from rag_assets.parsing.pdf.figures import place_attachments
 from rag_assets.parsing.pdf.front import (
     Abstract,
@@ -42,9 +42,11 @@ from rag_assets.parsing.pdf.paragraphs import (
     flow_text,
     merge_wide_lines,
     page_paragraphs,
+    place_drop_caps,
     settle_hyphens,
 )
 from rag_assets.parsing.pdf.references import split_references
+from rag_assets.parsing.pdf.vertical import turn_back, turn_vertical
 from rag_assets.parsing.registry import ParseHints, ask_for_seconds
 
 PARSER_VERSION = "10"
@@ -117,6 +119,9 @@ def _build(pages: list[Page], source: _Source, settings: ParseSettings) -> Parse
             "no_text_layer",
             f"None of the {len(pages)} pages holds text, only pictures: {_OCR_ADVICE}.",
         )
+    garbled = _withhold_garbled(pages)
+    for page in pages:
+        place_drop_caps(page)
     first_page, numbers = first_page_blocks(pages), read_numbers(pages)
     removed = _remove_templates(pages, source.has_pictures, settings)
     for page in pages:
@@ -133,6 +138,7 @@ def _build(pages: list[Page], source: _Source, settings: ParseSettings) -> Parse
     paragraphs = merge_wide_lines(split_lists(split_references(paragraphs)))
     abstract = find_abstract(paragraphs)
     flow = flow_text(paragraphs, [page.number for page in pages])
+    flow, attachments = turn_back(flow, attachments, pages)
     labels = page_labels(len(pages), numbers, source.labels, front.imprint.page_range)
     return ParsedDocument(
         text=flow.text,
@@ -158,8 +164,41 @@ def _build(pages: list[Page], source: _Source, settings: ParseSettings) -> Parse
             if (value := clean_line(str(source.metadata.get(key) or "")))
         },
         removed_templates=removed,
-        warnings=_warnings(flow.text, pages, textless, source.repaired),
+        warnings=(
+            *_warnings(flow.text, pages, textless, source.repaired),
+            *_garbled_warning(garbled),
+        ),
     )
+
+
+def _withhold_garbled(pages: Sequence[Page]) -> list[int]:
+    """Take the text off the pages whose letters stand for others, unless no other page is left.
+
+    Returns:
+        The numbers of these pages.
+    """
+    garbled = [
+        page
+        for page in pages
+        if is_garbled_page(" ".join([line.text for block in page.blocks for line in block]))
+    ]
+    if len(garbled) >= sum(bool(page.blocks) for page in pages):
+        return []
+    for page in garbled:
+        page.blocks = []
+    return [page.number for page in garbled]
+
+
+def _garbled_warning(numbers: Sequence[int]) -> tuple[str, ...]:
+    if not numbers:
+        return ()
+    listed = ", ".join(map(str, numbers))
+    warning = (
+        f"Text was left out: the text layer of page{'s' if len(numbers) > 1 else ''} {listed} is "
+        "not what is shown there. Run text recognition (OCR) on the pages as pictures and replace "
+        "the file."
+    )
+    return (warning,)
 
 
 def _page_range(imprint: Imprint, labels: Sequence[str]) -> str | None:
@@ -277,5 +316,5 @@ def _read_pages(document: Any, settings: ParseSettings) -> list[Page]:
             if settings.ocr == "tesseract" and is_scan(sheet, page):
                 ask_for_seconds(settings.ocr_seconds_per_page)
                 page = read_scan(sheet, settings)
-            pages.append(page)
+            pages.append(turn_vertical(page))
     return pages
