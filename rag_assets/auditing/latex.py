@@ -295,7 +295,7 @@ class _LatexReader(TokenReader):
             self._out.write(name, place)
         elif (symbol := _symbol(name)) is not None:
             self._out.write(symbol, place)
-        # What stands in the braces of a command that nobody knows is text; options are not.
+        # The braces of an unknown command hold text; its options do not.
         elif (option := self.option()) is not None and not self.next_is("{"):
             self._put_back(option, place)
 
@@ -661,7 +661,7 @@ class _LatexReader(TokenReader):
             return
         self._out.add()
         table = Table(self._out)
-        self._floats.append("table")  # captions of long tables stand inside them
+        self._floats.append("table")  # captions of long tables are inside them
         self._inside(tokens, table.cell, table=table)
         self._floats.pop()
         self._end_row(table)

@@ -116,7 +116,7 @@ class Table:
 
 
 def flat(text: str, without: str) -> str:
-    """Return text on one line without the brackets that would end what it stands in."""
+    """Return text on one line without the brackets that would end what surrounds it."""
     return " ".join(text.translate(dict.fromkeys(map(ord, without))).split())
 
 
@@ -130,7 +130,7 @@ def table_row(cells: Sequence[list[Run]], place: Place) -> Block:
 
 
 def merge_heads(heads: Sequence[list[list[Run]]]) -> list[list[Run]]:
-    """Return the rows of a head as one: what runs over several columns stands in each of them."""
+    """Return the rows of a head as one; a cell over several columns is repeated in each of them."""
     merged = list(heads[-1]) if heads else []
     for row in heads[-2::-1]:
         above: list[Run] = []

@@ -498,7 +498,7 @@ class TokenReader:
         text = [token for token in text if token.kind != "space"]
         numbered = [at for at, token in enumerate(text) if token.kind == "parameter"]
         if text and numbered[:1] != [0]:
-            return  # text before the first argument: what it is called with cannot be told
+            return  # text before the first argument: its arguments cannot be known
         parameters: list[_Parameter] = []
         for at, following in pairwise([*numbered, len(text)]):
             between = tuple(text[at + 1 : following])

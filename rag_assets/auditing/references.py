@@ -31,7 +31,7 @@ class Entry:
             cited by author and year.
         authors: family names or organisations in their order; editors where there are no authors.
         year: with the letter that tells two works of a year apart (`2021a`); empty where unknown.
-        title: empty where it could not be told from the rest of the text.
+        title: empty where it could not be parted from the rest of the text.
         doi: lower case, without `https://doi.org/`; empty where unknown.
         pages: the range of pages, as printed (`55-65`); empty where unknown.
         line: of the draft or the file, from 1; 0 where it has none. `file` names another file.

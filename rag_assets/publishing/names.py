@@ -202,7 +202,7 @@ _FEW_WORDS = 3
 
 
 def short_key(authors: Sequence[str], year: int | None, title: str | None, doc_uid: str) -> str:
-    """Return the key of a document as people write it, before it is told from others.
+    """Return the key of a document as people write it, before a letter makes it unique.
 
     The first author's family name and the year: `lee2021`; of a Chinese author the whole name:
     `张三2024`; without a year `nd`. Without an author the first word of the title and the year;

@@ -180,7 +180,7 @@ def _read(text: str, ends: Collection[str]) -> Imprint | None:
 
 
 def _journal(text: str, ends: Collection[str]) -> str:
-    """Return the name of the journal at the end of `text`, empty where it can't be told.
+    """Return the name of the journal at the end of `text`, empty where there is none.
 
     Authors and a title may stand before it: `Ashrafi et al., Afr J Tradit Med`, `…: a study
     protocol. Medicine`.
