@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import count, islice
@@ -59,20 +59,6 @@ class DrawnPage:
         more = pymupdf.TEXT_COLLECT_VECTORS | pymupdf.TEXT_PRESERVE_IMAGES
         blocks: list[tuple[Any, ...]] = self._read(more).extractBLOCKS()
         return blocks
-
-    @cached_property
-    def log(self) -> list[tuple[str, Box]]:
-        """What `page.get_bboxlog()` gives, without interpreting the page a second time."""
-        pymupdf = load_pymupdf()
-        mupdf = pymupdf.mupdf
-        found: list[tuple[str, Box]] = []
-        device = pymupdf.JM_new_bbox_device(found, False)
-        everything = mupdf.FzRect(mupdf.FzRect.Fixed_INFINITE)
-        mupdf.fz_run_display_list(
-            self._list.this, device, mupdf.FzMatrix(), everything, mupdf.FzCookie()
-        )
-        mupdf.fz_close_device(device)
-        return found
 
     def glyph_lines(self) -> list[dict[str, Any]]:
         """Return the lines of text as their glyphs are, whatever text the file gives for them."""
@@ -158,10 +144,9 @@ _MIN_BAR_PIECE_POINTS, _MAX_BAR_GAP_POINTS = 4.0, 3.0
 _MIN_BAR_POINTS, _MAX_BAR_OFFSET_POINTS = 8.0, 6.0
 # Bars whose middles are nearer to each other are one, printed as the borders of two cells.
 SAME_BAR_POINTS = 1.5
-# What reaches further beyond the page is a clipped background, not where ink is.
-_MAX_OUTSIDE_POINTS = 30.0
-# Icons and logos have fewer pixels on their shorter side.
-_MIN_PICTURE_PIXELS = 100
+# The first words of MuPDF's description of a stroke; one that is wider is a filled area.
+_STROKE, _MAX_WIDE_STROKE = "\n<vector stroked", 6.0
+_MASK = "<image: None"
 # A map or a scatter plot may hold a hundred thousand paths; so many show its place.
 _MAX_GRAPHICS = 20_000
 
@@ -179,8 +164,7 @@ class Graphic:
     box: Box
 
 
-# Captions of figures and tables in the languages of the specs and some others; a line that starts
-# so is worth a look at what the page draws, no more: `pdf_captions` decides.
+# Captions of figures and tables in the languages of the specs and some others.
 FIGURE_WORDS = (
     r"(?:Extended Data |Supplementa(?:ry|l) |Online )?(?:Figures?|Figs?\b\.?)|Schemes?|Charts?"
     r"|Plates?|Abbildung|Abb\.|Figura|Рисунок|Рис\.|Схема|图|圖|附图"
@@ -199,36 +183,33 @@ CAPTION_START = re.compile(
 )
 
 
-def read_graphics(
-    page: Any, texts: Iterable[str], drawn: DrawnPage, is_asked: bool = False
-) -> list[Graphic]:
+def read_graphics(page: Any, drawn: DrawnPage) -> list[Graphic]:
     """Return the images, drawings and rules of a pymupdf page, without reading their content.
-
-    It takes half as long as reading the page's text, so pages on which neither a line starts
-    like a caption nor an image is listed are not asked.
 
     Args:
         page: a `pymupdf.Page`.
-        texts: of its lines.
         drawn: the same page.
-        is_asked: whether they are wanted even so.
 
     Raises:
         RuntimeError: MuPDF cannot read the page.
     """
-    if not (is_asked or any(map(CAPTION_START.match, texts)) or _has_picture(page)):
-        return []
-    pymupdf = load_pymupdf()
     matrix = page.rotation_matrix if page.rotation else None
     width, height = page.rect.width, page.rect.height
     found: list[Graphic] = []
-    for kind, box in drawn.log:
-        if "text" in kind or kind.startswith("clip"):
+    for x0, y0, x1, y1, text, _, kind in drawn.blocks:
+        if kind == TEXT_BLOCK:
             continue
+        box = (x0, y0, x1, y1)
+        if kind == VECTOR_BLOCK and text.startswith(_STROKE):
+            # MuPDF widens a stroke by its width on each side, not by half of it.
+            excess = min(x1 - x0, y1 - y0, _MAX_WIDE_STROKE) / 4
+            box = (x0 + excess, y0 + excess, x1 - excess, y1 - excess)
         if matrix is not None:
-            turned = pymupdf.Rect(box) * matrix
-            box = (turned.x0, turned.y0, turned.x1, turned.y1)  # noqa: PLW2901 - the same box
-        graphic = _graphic(kind, box, width, height)
+            turned = load_pymupdf().Rect(box) * matrix
+            box = (turned.x0, turned.y0, turned.x1, turned.y1)
+        # Masks are ink in the form of a picture: a rule may be one of one dot.
+        is_image = kind == PICTURE_BLOCK and not text.startswith(_MASK)
+        graphic = _graphic(is_image, box, width, height)
         if graphic is not None:
             found.append(graphic)
             if len(found) >= _MAX_GRAPHICS:
@@ -277,16 +258,11 @@ def join_bars(graphics: Sequence[Graphic]) -> list[Box]:
     return sorted(kept, key=lambda box: box[0] + box[2])
 
 
-def _has_picture(page: Any) -> bool:
-    """Tell whether a page lists an image that is larger than an icon."""
-    return any(min(image[2], image[3]) >= _MIN_PICTURE_PIXELS for image in page.get_images())
-
-
-def _graphic(kind: str, box: Sequence[float], width: float, height: float) -> Graphic | None:
+def _graphic(is_image: bool, box: Box, width: float, height: float) -> Graphic | None:
     left, top, right, bottom = box
-    outside = max(-left, -top, right - width, bottom - height)
-    is_image = "image" in kind
-    if (outside > _MAX_OUTSIDE_POINTS and not is_image) or right < 0 or bottom < 0:
+    # What is cut off by the page's edge is its background or decoration.
+    is_bleeding = min(left, top, width - right, height - bottom) <= 0
+    if (is_bleeding and not is_image) or right < 0 or bottom < 0:
         return None
     clipped = (max(0.0, left), max(0.0, top), min(width, right), min(height, bottom))
     wide, high = clipped[2] - clipped[0], clipped[3] - clipped[1]

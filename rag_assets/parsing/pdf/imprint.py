@@ -65,6 +65,8 @@ _CITE = re.compile(r"(?:how to |to |please )?cit(?:e|ation)\b|引用(?:格式|�
 _TOP, _BOTTOM = 0.11, 0.86
 # A block of a head or foot has fewer lines; "How to cite" beside the text has more.
 _MOST_LINES, _MOST_CITE_LINES = 6, 14
+# Without a year, pages or the number of a volume no form fits.
+_SIGN = re.compile(r"(?:19|20)\d\d|第|\bpp?\.|\bpages\b")
 # A note at the foot of a page may cite another paper.
 _NOTE = re.compile(r"\s*(?:\d{1,2}\b(?!\s*(?:th|st|nd|rd)\b)|[*∗†‡§¶]|\[\d)")
 _CAPITALISED = re.compile(
@@ -160,6 +162,8 @@ def _is_outer(line: Line, height: float) -> bool:
 
 def _read(text: str, ends: Collection[str]) -> Imprint | None:
     text = unicodedata.normalize("NFKC", text)
+    if not _SIGN.search(text):
+        return None
     for form in _FORMS:
         match = form.search(text)
         if match is None:

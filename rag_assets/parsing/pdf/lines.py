@@ -60,9 +60,6 @@ _ITALIC_NAME = re.compile(
     r"ital|obli|slanted|[.-]B?I$|-It$|LtIt$|CondIt$|TimesB?I$|cmti|cmsl", re.IGNORECASE
 )
 
-# A ruled table that reaches so far down its page may go on on the next.
-_MIN_TABLE_END_SHARE = 0.8
-
 # White between two words, by the height of their characters.
 _MIN_WORD_GAP = 0.15
 
@@ -111,8 +108,7 @@ class Page:
     """The blocks of a page, each a list of lines. `number` counts from 1.
 
     Args:
-        graphics: images, drawings and rules; empty where neither a caption nor an image of the
-            file asked for them.
+        graphics: images, drawings and rules.
         bars: its vertical rules from left to right, pieces joined.
         is_recognised: its text was read from its picture.
         hidden: texts of the file that nobody sees on the page; no line has them.
@@ -132,13 +128,12 @@ class Page:
     is_vertical: bool = False
 
 
-def read_page(page: Any, recognised: Any = None, *, after: Page | None = None) -> Page:
+def read_page(page: Any, recognised: Any = None) -> Page:
     """Return the text lines of a pymupdf page, empty ones left out.
 
     Args:
         page: a `pymupdf.Page`.
         recognised: a `pymupdf.TextPage` of its picture, read instead of its own text.
-        after: the page before, whose ruled table may go on here.
 
     Raises:
         RuntimeError: MuPDF cannot read the page.
@@ -156,6 +151,10 @@ def read_page(page: Any, recognised: Any = None, *, after: Page | None = None) -
     drawn = DrawnPage(page, flags)
     hidden = [] if recognised else drop_hidden(content, drawn)
     matrix = page.rotation_matrix if page.rotation else None
+    graphics = read_graphics(page, drawn)
+    bars = join_bars(graphics)
+    if bars and not recognised and matrix is None:
+        bars = _split_at_bars(content["blocks"], bars, drawn)
     blocks = [
         lines
         for block in content["blocks"]
@@ -168,14 +167,6 @@ def read_page(page: Any, recognised: Any = None, *, after: Page | None = None) -
             ]
         )
     ]
-    goes_on = after is not None and any(
-        bar[3] > _MIN_TABLE_END_SHARE * after.height for bar in after.bars
-    )
-    texts = [line.text for block in blocks for line in block]
-    graphics = read_graphics(page, texts, drawn, goes_on)
-    bars = join_bars(graphics)
-    if bars and not recognised and matrix is None:
-        blocks, bars = _split_at_bars(content["blocks"], bars, drawn)
     return Page(
         page.number + 1,
         page.rect.width,
@@ -220,10 +211,10 @@ def _split_at_gutters(raw: dict[str, Any]) -> list[dict[str, Any]]:
 
 def _split_at_bars(
     blocks: Sequence[dict[str, Any]], bars: Sequence[Box], drawn: DrawnPage
-) -> tuple[list[list[Line]], list[Box]]:
-    """Return the lines of blocks, cut where a vertical rule runs between two of their words.
+) -> list[Box]:
+    """Cut the lines of blocks where a vertical rule runs between two of their words, in place.
 
-    Also returns the rules without those that run through words more often: they belong to plots.
+    Returns the rules without those that run through words more often: they belong to plots.
     """
     places = [(bar[0] + bar[2]) / 2 for bar in bars]
     crossed: dict[int, list[int]] = {}
@@ -247,15 +238,13 @@ def _split_at_bars(
         crossed[id(raw)] = [at for at, fit in fits.items() if fit and is_known]
         for at, fit in fits.items():
             votes[at] += 1 if fit else -1
-    found = []
-    for block in blocks:
+    for block in blocks if crossed else ():
         pieces: list[dict[str, Any]] = []
         for raw in block["lines"]:
             cuts = [at for at in crossed.get(id(raw), ()) if votes[at] >= 0]
             pieces += _split_at(raw, [places[at] for at in cuts], characters) if cuts else [raw]
-        if read_lines := [line for piece in pieces if (line := _read_line(piece, None))]:
-            found.append(read_lines)
-    return found, [bar for bar, vote in zip(bars, votes, strict=True) if vote >= 0]
+        block["lines"] = pieces
+    return [bar for bar, vote in zip(bars, votes, strict=True) if vote >= 0]
 
 
 def _split_at(

@@ -49,7 +49,7 @@ from rag_assets.parsing.pdf.references import split_references
 from rag_assets.parsing.pdf.vertical import turn_back, turn_vertical
 from rag_assets.parsing.registry import ParseHints, ask_for_seconds
 
-PARSER_VERSION = "10"
+PARSER_VERSION = "11"
 
 _MEDIA_TYPE = "application/pdf"
 _METADATA_KEYS = ("author", "subject", "keywords", "creator", "producer", "creationDate", "modDate")
@@ -312,7 +312,7 @@ def _read_pages(document: Any, settings: ParseSettings) -> list[Page]:
     for index in range(document.page_count):
         with explained(f"Page {index + 1} cannot be read"):
             sheet = document[index]
-            page = read_page(sheet, after=pages[-1] if pages else None)
+            page = read_page(sheet)
             if settings.ocr == "tesseract" and is_scan(sheet, page):
                 ask_for_seconds(settings.ocr_seconds_per_page)
                 page = read_scan(sheet, settings)
