@@ -331,24 +331,24 @@ def _draw_latex(sheets: Sequence[Sheet], folder: Path) -> None:
 
 
 def _docx_text(paragraph: Any, text: str, size: float) -> None:
-    from docx.oxml.ns import qn
-    from docx.shared import Pt
+    import docx.oxml.ns
+    import docx.shared
 
     for number, piece in enumerate(_RAISED.split(text)):
         run = paragraph.add_run(piece)
         run.font.superscript = bool(number % 2)
-        run.font.size = Pt(size)
+        run.font.size = docx.shared.Pt(size)
         run.font.name = "Liberation Serif"
-        run._element.rPr.rFonts.set(qn("w:eastAsia"), _FONT)
+        run._element.rPr.rFonts.set(docx.oxml.ns.qn("w:eastAsia"), _FONT)
 
 
 def _docx_borders(cell: Any, edges: Mapping[str, int]) -> None:
-    from docx.oxml import OxmlElement
-    from docx.oxml.ns import qn
+    import docx.oxml.ns
 
-    borders = OxmlElement("w:tcBorders")
+    qn = docx.oxml.ns.qn
+    borders = docx.oxml.OxmlElement("w:tcBorders")
     for edge, width in edges.items():
-        element = OxmlElement(f"w:{edge}")
+        element = docx.oxml.OxmlElement(f"w:{edge}")
         element.set(qn("w:val"), "single")
         element.set(qn("w:sz"), str(width))
         borders.append(element)
@@ -356,8 +356,8 @@ def _docx_borders(cell: Any, edges: Mapping[str, int]) -> None:
 
 
 def _docx_table(document: Any, sheet: Sheet) -> None:
-    from docx.oxml import OxmlElement
-    from docx.shared import Mm
+    import docx.oxml
+    import docx.shared
 
     grid = sheet.grid
     table = document.add_table(len(grid), len(grid[0]))
@@ -375,7 +375,7 @@ def _docx_table(document: Any, sheet: Sheet) -> None:
             paragraph.paragraph_format.space_after = 0
             _docx_text(paragraph, grid[row][k], 9)
             if sheet.width:
-                cell.width = Mm(sheet.width)
+                cell.width = docx.shared.Mm(sheet.width)
             edges = {"top": 12} if row == 0 else {}
             edges |= {"bottom": 6} if row == sheet.head - 1 else {}
             edges |= {"bottom": 12} if row == len(grid) - 1 else {}
@@ -383,7 +383,7 @@ def _docx_table(document: Any, sheet: Sheet) -> None:
                 _docx_borders(cell, edges)
     if sheet.layout == "repeated":
         for row in range(sheet.head):
-            table.rows[row]._tr.get_or_add_trPr().append(OxmlElement("w:tblHeader"))
+            table.rows[row]._tr.get_or_add_trPr().append(docx.oxml.OxmlElement("w:tblHeader"))
 
 
 def _draw_word(sheets: Sequence[Sheet], folder: Path) -> None:
@@ -418,17 +418,20 @@ def _draw_word(sheets: Sequence[Sheet], folder: Path) -> None:
 
 
 def _draw_reportlab(sheets: Sequence[Sheet], folder: Path) -> None:
-    from reportlab.lib import colors
-    from reportlab.lib.pagesizes import A4
-    from reportlab.lib.styles import ParagraphStyle
-    from reportlab.lib.units import mm
-    from reportlab.pdfbase import pdfmetrics
-    from reportlab.pdfbase.cidfonts import UnicodeCIDFont
-    from reportlab.platypus import Paragraph, SimpleDocTemplate, Spacer, Table
+    import reportlab.lib.colors
+    import reportlab.lib.pagesizes
+    import reportlab.lib.styles
+    import reportlab.lib.units
+    import reportlab.pdfbase.cidfonts
+    import reportlab.pdfbase.pdfmetrics
+    import reportlab.platypus
 
-    pdfmetrics.registerFont(UnicodeCIDFont("STSong-Light"))
+    songti = reportlab.pdfbase.cidfonts.UnicodeCIDFont("STSong-Light")
+    reportlab.pdfbase.pdfmetrics.registerFont(songti)
+    colors, parts = reportlab.lib.colors, reportlab.platypus
+    make_style = reportlab.lib.styles.ParagraphStyle
 
-    class Boxed(Table):  # type: ignore[misc]
+    class Boxed(reportlab.platypus.Table):  # type: ignore[misc]
         """Draws a box around every cell, all in one path."""
 
         def draw(self) -> None:
@@ -447,12 +450,12 @@ def _draw_reportlab(sheets: Sequence[Sheet], folder: Path) -> None:
     for sheet in sheets:
         font = "STSong-Light" if sheet.language == "zh" else "Times-Roman"
         wrap = "CJK" if sheet.language == "zh" else None
-        text = ParagraphStyle("text", fontName=font, fontSize=10, leading=13, wordWrap=wrap)
-        small = ParagraphStyle("cell", parent=text, fontSize=9, leading=11)
+        text = make_style("text", fontName=font, fontSize=10, leading=13, wordWrap=wrap)
+        small = make_style("cell", parent=text, fontSize=9, leading=11)
 
         def show(cell: str, small: Any = small) -> Any:
             shown = _RAISED.sub(r"<super>\1</super>", html.escape(cell)).replace("−", "-")
-            return "" if cell in {ABOVE, LEFT} else Paragraph(shown, small)
+            return "" if cell in {ABOVE, LEFT} else parts.Paragraph(shown, small)
 
         looks: list[tuple[Any, ...]] = [("VALIGN", (0, 0), (-1, -1), "TOP")]
         for row in range(len(sheet.grid)):
@@ -471,18 +474,24 @@ def _draw_reportlab(sheets: Sequence[Sheet], folder: Path) -> None:
                          ("LINEBELOW", (0, -1), (-1, -1), 1, colors.black)],
         }  # fmt: skip
         looks += drawn.get(sheet.rules, [])
-        kind = Boxed if sheet.rules == "boxes" else Table
-        width = (sheet.width or 160 / len(sheet.grid[0])) * mm
+        kind = Boxed if sheet.rules == "boxes" else parts.Table
+        width = (sheet.width or 160 / len(sheet.grid[0])) * reportlab.lib.units.mm
         table = kind(
             [[show(cell) for cell in row] for row in sheet.grid],
             colWidths=[width] * len(sheet.grid[0]), style=looks,
             repeatRows=sheet.head if sheet.layout == "repeated" else 0,
         )  # fmt: skip
-        caption = Paragraph(f"{sheet.label} {sheet.caption}", small)
+        caption = parts.Paragraph(f"{sheet.label} {sheet.caption}", small)
         block = [table, caption] if sheet.is_caption_below else [caption, table]
-        story = [Paragraph(t, text) for t in sheet.before] + [Spacer(1, 10), *block, Spacer(1, 10)]
-        story += [Paragraph(t, text) for t in sheet.after]
-        document = SimpleDocTemplate(str(folder / f"{sheet.name}.pdf"), pagesize=A4)
+        story = [parts.Paragraph(t, text) for t in sheet.before] + [
+            parts.Spacer(1, 10),
+            *block,
+            parts.Spacer(1, 10),
+        ]
+        story += [parts.Paragraph(t, text) for t in sheet.after]
+        document = parts.SimpleDocTemplate(
+            str(folder / f"{sheet.name}.pdf"), pagesize=reportlab.lib.pagesizes.A4
+        )
         document.build(story)
 
 
