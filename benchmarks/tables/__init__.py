@@ -1,0 +1,1 @@
+"""How well tables of PDFs are read, cell by cell."""

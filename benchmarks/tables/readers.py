@@ -1,0 +1,134 @@
+"""Tables as grids of texts, by the parser of this package and by other readers."""
+
+import importlib.util
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from benchmarks.tables.scoring import Grid, normalise
+
+# Grids by the page they begin on, from 1.
+PageGrids = list[tuple[int, Grid]]
+_SEPARATOR = re.compile(r"\|(?:\s*:?-+:?\s*\|)+")
+_BAR = re.compile(r"(?<!\\)\|")
+
+
+def missing_reader(name: str) -> str | None:
+    """Return why a reader cannot run on this machine, None where it can."""
+    module = {"ours": "rag_assets"}.get(name, name)
+    return None if importlib.util.find_spec(module) else f"no Python module {module}"
+
+
+def markdown_rows(text: str) -> list[list[str]]:
+    """Return the rows of a Markdown table without its line of dashes; [] of other text."""
+    lines = [line.strip() for line in text.split("\n")]
+    rows = [
+        [cell.replace("\\|", "|").replace("<br>", " ").strip() for cell in _BAR.split(line)[1:-1]]
+        for line in lines
+        if line.startswith("|") and not _SEPARATOR.fullmatch(line)
+    ]
+    return rows if len(rows) > 0 and sum(line.startswith("|") for line in lines) else []
+
+
+def _ours(file: Path) -> PageGrids:
+    """A block without a line of dashes, or of the same attachment, continues the one before."""
+    from rag_assets.parsing import ParseHints, parse_document
+    from rag_assets.workspace import shipped_settings
+
+    hints = ParseHints(extension=file.suffix)
+    document = parse_document(file.read_bytes(), hints, shipped_settings().parse)
+    grids: list[tuple[int, list[list[str]]]] = []
+    last = None
+    for block in document.blocks:
+        if block.kind != "table":
+            continue
+        text = document.text[block.start : block.end]
+        rows = markdown_rows(text)
+        if not rows:
+            continue
+        lines = text.split("\n")
+        has_head = len(lines) > 1 and _SEPARATOR.fullmatch(lines[1].strip()) is not None
+        is_same = block.attachment_id is not None and block.attachment_id == last
+        if grids and (not has_head or is_same):
+            grids[-1][1].extend(_without_head(grids[-1][1], rows))
+        else:
+            grids.append((block.page or 1, rows))
+        last = block.attachment_id
+    return list(grids)
+
+
+def _pymupdf(file: Path) -> PageGrids:
+    from rag_assets.parsing import load_pymupdf
+
+    found: PageGrids = []
+    with load_pymupdf().open(file) as document:
+        for page in document:
+            for table in page.find_tables().tables:
+                rows = [[cell or "" for cell in row] for row in table.extract()]
+                if table.header.external:
+                    rows.insert(0, [name or "" for name in table.header.names])
+                found.append((page.number + 1, rows))
+    return found
+
+
+def _pdfplumber(file: Path) -> PageGrids:
+    import pdfplumber
+
+    with pdfplumber.open(file) as document:
+        return [
+            (page.page_number, [[cell or "" for cell in row] for row in table])
+            for page in document.pages
+            for table in page.extract_tables()
+        ]
+
+
+def _pymupdf4llm(file: Path) -> PageGrids:
+    import pymupdf4llm
+
+    found: PageGrids = []
+    for number, page in enumerate(pymupdf4llm.to_markdown(str(file), page_chunks=True), start=1):
+        text = re.sub(r"</?su[bp]>", "", page["text"])
+        for block in re.findall(r"(?:^\|.*\n?)+", text, re.MULTILINE):
+            rows = markdown_rows(block)
+            if rows:
+                found.append((number, rows))
+    return found
+
+
+READERS: Mapping[str, Callable[[Path], PageGrids]] = {
+    "ours": _ours,
+    "pymupdf": _pymupdf,
+    "pdfplumber": _pdfplumber,
+    "pymupdf4llm": _pymupdf4llm,
+}
+
+
+def read_grids(reader: str, file: Path) -> PageGrids:
+    """Return the tables that a reader finds in a file.
+
+    The other readers give a table over pages in parts: the last of a page and the first of the
+    next one count as one table where they have as many columns, without a repeated header.
+    """
+    found = READERS[reader](file)
+    if reader == "ours":
+        return found
+    joined: list[tuple[int, list[list[str]]]] = []
+    end = 0
+    for page, grid in found:
+        rows = [list(row) for row in grid]
+        fits = joined and rows and page == end + 1 and len(joined[-1][1][-1]) == len(rows[0])
+        if fits:
+            joined[-1][1].extend(_without_head(joined[-1][1], rows))
+        elif rows:
+            joined.append((page, rows))
+        end = page
+    return list(joined)
+
+
+def _without_head(first: Grid, rows: list[list[str]]) -> list[list[str]]:
+    count = 0
+    for above, row in zip(first, rows, strict=False):
+        if [*map(normalise, above)] != [*map(normalise, row)]:
+            break
+        count += 1
+    return rows[count:]
