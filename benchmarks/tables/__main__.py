@@ -209,7 +209,7 @@ def main(arguments: Sequence[str]) -> None:
     made.add_argument("--keep", type=Path, help="folder for PDFs and truths, drawn once")
     papers = commands.add_parser("papers", parents=[shared], help="labelled papers")
     papers.add_argument("labels", type=Path)
-    data = os.environ.get("RAG_SHARED_DATA", "")
+    data = os.environ.get("RAG_SHARED_DATA", "../shared/data")
     papers.add_argument("--papers", type=Path, default=Path(data) / "papers")
     stored = commands.add_parser("hash", help="write labels without their texts")
     stored.add_argument("labels", type=Path)

@@ -135,7 +135,7 @@ def is_same_colour(one: Colour, other: Colour) -> bool:
 # Where a PDF page holds images, drawings and rules; asked only where a sign calls for it.
 
 # Rules are drawn as thin strokes or as thin filled rectangles.
-_MAX_RULE_POINTS = 2.5
+MAX_RULE_POINTS = 2.5
 _MIN_RULE_POINTS = 15.0
 # Tables draw a vertical rule in pieces, one a row, which meet or leave the width of a border.
 _MIN_BAR_PIECE_POINTS, _MAX_BAR_GAP_POINTS = 4.0, 3.0
@@ -228,7 +228,7 @@ def join_bars(graphics: Sequence[Graphic]) -> list[Box]:
             graphic.box
             for graphic in graphics
             if graphic.kind in ("bar", "path")
-            and graphic.box[2] - graphic.box[0] <= _MAX_RULE_POINTS
+            and graphic.box[2] - graphic.box[0] <= MAX_RULE_POINTS
             and graphic.box[3] - graphic.box[1] >= _MIN_BAR_PIECE_POINTS
         ),
         key=lambda box: (round(box[0] + box[2]), box[1]),
@@ -270,9 +270,9 @@ def _graphic(is_image: bool, box: Box, width: float, height: float) -> Graphic |
         return None
     if is_image:
         return Graphic("image", clipped)
-    if high <= _MAX_RULE_POINTS and wide >= _MIN_RULE_POINTS:
+    if high <= MAX_RULE_POINTS and wide >= _MIN_RULE_POINTS:
         return Graphic("rule", clipped)
-    if wide <= _MAX_RULE_POINTS and high >= _MIN_RULE_POINTS:
+    if wide <= MAX_RULE_POINTS and high >= _MIN_RULE_POINTS:
         return Graphic("bar", clipped)
     return Graphic("path", clipped)
 

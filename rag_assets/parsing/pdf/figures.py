@@ -9,20 +9,18 @@ from typing import Literal
 from rag_assets.model import Attachment, Box
 from rag_assets.parsing.pdf.captions import Caption, find_captions
 from rag_assets.parsing.pdf.drawn import Graphic
-from rag_assets.parsing.pdf.lines import Line, Page, surrounding_box
-from rag_assets.parsing.pdf.order import column_bounds
-from rag_assets.parsing.pdf.paragraphs import Paragraph, main_size, make_paragraph
-from rag_assets.parsing.pdf.tables import (
-    Direction,
+from rag_assets.parsing.pdf.grids import (
     TableArea,
     TableText,
     bare_lines,
     continuation,
-    find_table,
     group_rows,
     render_table,
-    ruled_box,
 )
+from rag_assets.parsing.pdf.lines import Line, Page, surrounding_box
+from rag_assets.parsing.pdf.order import column_bounds
+from rag_assets.parsing.pdf.paragraphs import Paragraph, main_size, make_paragraph
+from rag_assets.parsing.pdf.tables import Direction, find_table, ruled_box
 
 # Where the figure of a caption stands: images and drawings between it and the running text.
 

@@ -10,6 +10,7 @@ from itertools import pairwise
 from math import log2
 
 from rag_assets.parsing.cleaning import DIVISION, REAL_HYPHEN, clean_line, close_line, join_texts
+from rag_assets.parsing.pdf.drawn import CAPTION_START
 from rag_assets.parsing.pdf.lines import Line, Page
 
 # Words and shapes of a first page: labels, institutions, dates, heads of the abstract.
@@ -627,8 +628,10 @@ def _runs(page: Page) -> list[_Run]:
             if before is not None and _goes_on(before, line) and runs[-1].lines[-1] is before:
                 runs[-1].lines.append(line)
             elif not ARTICLE_TYPE.fullmatch(line.text) and not DOCUMENT_TYPE.fullmatch(line.text):
+                # Below a caption is its table, whose header may be set as boldly as a title.
                 is_head = (
-                    ABSTRACT_HEAD.match(line.text)
+                    CAPTION_START.match(line.text)
+                    or ABSTRACT_HEAD.match(line.text)
                     or FIRST_SECTION.fullmatch(line.text)
                     or REFERENCES_HEAD.fullmatch(line.text)
                 )
