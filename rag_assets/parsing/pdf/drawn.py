@@ -171,7 +171,7 @@ FIGURE_WORDS = (
 )
 TABLE_WORDS = (
     r"(?:Extended Data |Supplementa(?:ry|l) |Online )?Tables?|Tab\.|Tabelle|Tableau|Tabela|Tabla"
-    r"|Quadro|Таблица|Табл\.|表|附表"
+    r"|Quadro|Таблица|Табл\.|表|附表|续表"
 )
 OTHER_WORDS = r"Algorithms?|Alg\.|Listing|Box|算法|Алгоритм|Листинг|Algorithme|Algoritmo"
 NUMBER = (
@@ -183,18 +183,16 @@ CAPTION_START = re.compile(
 )
 
 
-def read_graphics(page: Any, drawn: DrawnPage) -> list[Graphic]:
-    """Return the images, drawings and rules of a pymupdf page, without reading their content.
+def read_graphics(drawn: DrawnPage, matrix: Any, width: float, height: float) -> list[Graphic]:
+    """Return the images, drawings and rules of a page, without reading their content.
 
     Args:
-        page: a `pymupdf.Page`.
-        drawn: the same page.
+        drawn: the page.
+        matrix: how it is turned, None where it is not; `width` and `height` are those then.
 
     Raises:
         RuntimeError: MuPDF cannot read the page.
     """
-    matrix = page.rotation_matrix if page.rotation else None
-    width, height = page.rect.width, page.rect.height
     found: list[Graphic] = []
     for x0, y0, x1, y1, text, _, kind in drawn.blocks:
         if kind == TEXT_BLOCK:

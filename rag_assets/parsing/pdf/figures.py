@@ -370,6 +370,8 @@ _NOTE_SIZE_STEP = 0.6
 _MIN_KNOWN_SIDES = 2
 _CLEARLY_NEARER = 0.4
 _MIN_BESIDE_SHARE = 0.3
+# The caption of a part of a table on a later page.
+_CONTINUED = re.compile(r"\b(?:continued|cont(?:\.|'d|’d))(?!\w)|续", re.IGNORECASE)
 
 
 @dataclass(slots=True)
@@ -435,11 +437,24 @@ def _tables(
     claimed: set[int],
 ) -> list[_Item]:
     """Find the tables; `claimed` gets the ids of their lines."""
-    items = []
+    items: list[_Item] = []
     sides: Counter[Direction] = Counter()
+    begun: dict[str, tuple[_Item, list[TableArea]]] = {}
     for caption in captions:
         if caption.kind != "table":
             continue
+        name = caption.name.removeprefix("续").lower()
+        if name in begun and _CONTINUED.search(caption.paragraph.text):
+            item, parts = begun[name]
+            area = _find_table(caption, captions, pages, on_page, claimed, "below")
+            height = pages[item.page].height
+            part = continuation(parts[0], area, height) if area is not None else None
+            if part is not None:
+                parts.append(part)
+                numbers = [*(page for page, _, _ in item.later), caption.paragraph.page]
+                item.later = []
+                _fill(item, parts[0], list(zip(numbers, parts[1:], strict=True)), claimed)
+                continue
         order: list[Direction] = ["below", "above"]
         if sides["above"] > sides["below"]:
             order.reverse()
@@ -454,7 +469,7 @@ def _tables(
         if len(found) == 1:
             sides.update(list(found))
         side = _nearer(found, order)
-        if side is None:
+        if side is None or found[side].box[0] >= caption.paragraph.box[2]:
             area = _find_beside(caption, captions, pages, on_page, claimed)
             if area is not None:
                 side, found["below"] = "below", area
@@ -465,6 +480,7 @@ def _tables(
                 _later_parts(found[side], item.page, captions, pages, on_page) if is_last else []
             )
             _fill(item, found[side], later, claimed)
+            begun[name] = item, [found[side], *(part for _, part in later)]
         items.append(item)
     return items
 

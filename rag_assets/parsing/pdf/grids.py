@@ -114,6 +114,10 @@ _MIN_BAR_SHARE, _MIN_PARTED_IN_BARS = 0.5, 0.35
 _MAX_STRAY_SHARE = 0.15
 # Rows of one record, in line heights: what is set closer is a cell's second line.
 _MAX_WRAP_GAP = 0.45
+# Lines that overlap so far, in their size, are stacked: the two errors of one value.
+_MIN_STACKED = 0.1
+# Between records is more white than between the lines of one, by this ratio at least.
+_MIN_PITCH_JUMP, _MIN_WRAPPING_SHARE = 1.15, 0.7
 _NUMBER = re.compile(r"[<>≤≥~≈±+\-−–(]?\s?[$€£¥]?[.,]?\d")
 _YEAR = re.compile(r"(?:1[89]|20)\d\d")
 # Lines of a header above the rule that ends it.
@@ -208,6 +212,7 @@ class _Grid:
         self._edges = edges
         self._barred = set(barred)
         self._centres = _centres(area, edges)
+        self._all = range(len(self._centres))
         self._merged = self._find_merged()
         taken = {id(line) for _, _, _, lines in self._merged for line in lines}
         rest = [line for line in area.lines if id(line) not in taken]
@@ -216,15 +221,25 @@ class _Grid:
 
     def header_length(self) -> int:
         """Return how many rows at the top name the columns; 0 where the first row is a record."""
-        everywhere = (
-            at
-            for at in range(1, min(len(self.rows), _MAX_HEADER_ROWS + 1))
-            if self._is_parted(at, range(len(self._centres)))
-        )
-        end = next(everywhere, 0)
-        below = [cell_text(cell) for row in self.rows[1:end] for cell in row.cells]
-        if end and 2 * sum(map(_is_value, below)) <= len(below):
-            return end
+        limit = min(len(self.rows), _MAX_HEADER_ROWS + 1)
+        spanning = [
+            any(first < last for first, last in map(self._reach, row.lines))
+            or (len(self._parted[at + 1]) > 0 and not self._is_parted(at + 1, self._all))
+            for at, row in enumerate(self.rows[: limit - 1])
+        ]
+        end = next((at for at in range(1, limit) if self._is_parted(at, self._all)), 0)
+        if not end or (self._holds_values(1, end) and not any(spanning[: end - 1])):
+            end = self._header_by_content()
+        # What spans columns names groups of them, which the next row names.
+        while 0 < end < limit - 1 and spanning[end - 1] and not self._holds_values(end, end + 1):
+            end += 1
+        return end
+
+    def _holds_values(self, start: int, end: int) -> bool:
+        texts = [cell_text(cell) for row in self.rows[start:end] for cell in row.cells]
+        return 2 * sum(map(_is_value, texts)) > len(texts)
+
+    def _header_by_content(self) -> int:
         texts = [
             [
                 (column, " ".join(line.text for line in cell))
@@ -275,37 +290,57 @@ class _Grid:
         return names
 
     def records(self, header: int) -> list[Record]:
-        """Return the rows below the header, wrapped lines joined, merged cells in each of theirs."""
+        """Return the rows below the header, wrapped lines joined and merged cells repeated."""
         rows = self.rows[header:]
         records = list(map(self.into_columns, rows))
-        is_ruled = sum(map(bool, self._parted[header + 1 :])) >= max(3, 0.2 * len(rows))
         # Sideways labels leave the first column empty; then the next one names the records.
         filled = (any(cells) for cells in zip(*records, strict=True))
         lead = next((column for column, is_filled in enumerate(filled) if is_filled), 0)
+        parted = self._parted[header:]
+        is_ruled = sum(map(bool, parted[1:])) >= max(3, 0.2 * len(rows)) or all(
+            bool(rules) == bool(record[lead])
+            for rules, record in zip(parted[1:], records[1:], strict=True)
+        )
+        wraps = _wrapping_pitch(rows, records)
         merged: list[Record] = []
-        heights: list[float] = []
+        tops: list[float] = []
         for at, (row, record) in enumerate(zip(rows, records, strict=True)):
+            before = rows[at - 1]
             is_rest = (
                 at > 0
-                and not self._parted[header + at]
-                and _goes_on(rows[at - 1], row, records[at - 1], record, lead, is_ruled)
+                and not parted[at]
+                and (
+                    row.box[3] - before.box[3] <= wraps
+                    or _goes_on(before, row, records[at - 1], record, lead, is_ruled)
+                )
             )
             if is_rest:
                 for target, cell in zip(merged[-1], record, strict=True):
                     target.extend(cell)
             else:
                 merged.append([list(cell) for cell in record])
-                heights.append((row.box[1] + row.box[3]) / 2)
+                tops.append((row.box[1] + row.box[3]) / 2)
         for column, top, bottom, lines in self._merged:
-            for height, record in zip(heights, merged, strict=True):
+            for height, record in zip(tops, merged, strict=True):
                 if top < height < bottom:
                     record[column] = list(lines)
         return merged
 
     def _find_merged(self) -> list[tuple[int, float, float, list[Line]]]:
-        """Return the cells that rules of other columns end at: column, top, bottom, lines."""
+        """Return the cells of several rows: their column, top, bottom and lines.
+
+        The rules of other columns end at such a cell; without them it is set between two rows.
+        """
         found = []
+        rows = self._area.rows
         top, bottom = self._area.box[1] - 6, self._area.box[3] + 6
+        between = {
+            id(row.lines[0])
+            for before, row, after in zip(rows, rows[1:], rows[2:], strict=False)
+            if len(row.lines) == 1
+            and row.box[1] < before.box[3] - 1
+            and after.box[1] < row.box[3] - 1
+        }
         for column, centre in enumerate(self._centres):
             levels = sorted({_height(rule) for rule in self._area.rules if _covers(rule, centre)})
             others = [_height(rule) for rule in self._area.rules if not _covers(rule, centre)]
@@ -316,12 +351,13 @@ class _Grid:
             ]
             for start, end in pairwise([top, *levels, bottom]):
                 own = [line for line in lines if start < _middle(line) < end]
-                inner = [level for level in others if start + 2 < level < end - 2]
+                is_parted = any(start + 2 < level < end - 2 for level in others)
+                is_between = len(own) == 1 and id(own[0]) in between
                 is_block = all(
                     after.box[1] - before.box[3] < _MAX_WRAP_GAP * before.size
                     for before, after in pairwise(own)
                 )
-                if own and inner and is_block:
+                if own and is_block and (is_parted or is_between):
                     found.append((column, start, end, own))
         return found
 
@@ -413,8 +449,37 @@ def _goes_on(
     if is_ruled:
         return not _are_records(above, record)
     gap = row.box[1] - before.box[3]
-    is_rest = not record[lead] and any(record) and gap < _MAX_WRAP_GAP * row.size
-    return is_rest and not any(_is_number(line.text) for cell in record for line in cell)
+    if gap < -_MIN_STACKED * row.size:
+        return True
+    if gap >= _MAX_WRAP_GAP * row.size:
+        return False
+    if record[lead]:
+        # The second line of a name that was too long for its column.
+        is_alone = not any(cell for cell in record if cell is not record[lead])
+        return is_alone and bool(above[lead]) and record[lead][0].text[0].islower()
+    return not any(_is_number(line.text) for cell in record for line in cell)
+
+
+def _wrapping_pitch(rows: Sequence[Row], records: Sequence[Record]) -> float:
+    """Return how near the lines of one record are, 0 where the distances of rows do not tell.
+
+    They do where there are two of them, and rows at the smaller one fill some of the columns that
+    the first row of their record fills.
+    """
+    pitches = [after.box[3] - before.box[3] for before, after in pairwise(rows)]
+    ordered = sorted(pitches)
+    jumps = [after / max(before, 1.0) for before, after in pairwise(ordered)]
+    if not jumps or max(jumps) < _MIN_PITCH_JUMP:
+        return 0.0
+    small = ordered[jumps.index(max(jumps))]
+    filled = [{column for column, cell in enumerate(record) if cell} for record in records]
+    first, parts = filled[0], []
+    for pitch, own in zip(pitches, filled[1:], strict=True):
+        if pitch > small:
+            first = own
+        else:
+            parts.append(own < first)
+    return small if sum(parts) >= _MIN_WRAPPING_SHARE * len(parts) else 0.0
 
 
 def _is_number(text: str) -> bool:

@@ -60,6 +60,13 @@ _ITALIC_NAME = re.compile(
     r"ital|obli|slanted|[.-]B?I$|-It$|LtIt$|CondIt$|TimesB?I$|cmti|cmsl", re.IGNORECASE
 )
 
+# A page of so much sideways text is a wide table or figure: it is read as its reader turns it.
+_CLOCKWISE, _COUNTERCLOCKWISE = 90, 270
+_MIN_SIDEWAYS, _MIN_SIDEWAYS_SHARE, _MIN_SIDEWAYS_CHARACTERS = 0.9, 0.6, 40
+
+# Raised characters of a sideways line, in the size of its font.
+_MAX_RAISED_SIZE, _MIN_RAISED = 0.9, 0.15
+
 # White between two words, by the height of their characters.
 _MIN_WORD_GAP = 0.15
 
@@ -112,7 +119,8 @@ class Page:
         bars: its vertical rules from left to right, pieces joined.
         is_recognised: its text was read from its picture.
         hidden: texts of the file that nobody sees on the page; no line has them.
-        is_vertical: its lines run from top to bottom and were turned.
+        turn: by how many degrees it was turned so that its lines run from left to right: 90 or 270
+            for a page whose lines are sideways, 270 for one with lines from top to bottom.
     """
 
     number: int
@@ -125,7 +133,7 @@ class Page:
     text_bounds: tuple[float, float] = (0.0, 0.0)
     is_recognised: bool = False
     hidden: tuple[str, ...] = ()
-    is_vertical: bool = False
+    turn: int = 0
 
 
 def read_page(page: Any, recognised: Any = None) -> Page:
@@ -151,7 +159,13 @@ def read_page(page: Any, recognised: Any = None) -> Page:
     drawn = DrawnPage(page, flags)
     hidden = [] if recognised else drop_hidden(content, drawn)
     matrix = page.rotation_matrix if page.rotation else None
-    graphics = read_graphics(page, drawn)
+    width, height = page.rect.width, page.rect.height
+    turn = 0 if recognised else _sideways_turn(content["blocks"], matrix)
+    if turn:
+        own = (0, 1, -1, 0, height, 0) if turn == _CLOCKWISE else (0, -1, 1, 0, 0, width)
+        matrix = (matrix or pymupdf.Identity) * pymupdf.Matrix(*own)
+        width, height = height, width
+    graphics = read_graphics(drawn, matrix, width, height)
     bars = join_bars(graphics)
     if bars and not recognised and matrix is None:
         bars = _split_at_bars(content["blocks"], bars, drawn)
@@ -169,14 +183,30 @@ def read_page(page: Any, recognised: Any = None) -> Page:
     ]
     return Page(
         page.number + 1,
-        page.rect.width,
-        page.rect.height,
+        width,
+        height,
         blocks,
         graphics,
         bars,
         is_recognised=recognised is not None,
+        turn=turn,
         hidden=tuple(map(clean_line, hidden)),
     )
+
+
+def _sideways_turn(blocks: Sequence[dict[str, Any]], matrix: Any) -> int:
+    """Return by how many degrees a page has to be turned for most of its text to be upright."""
+    counts = {0: 0, _CLOCKWISE: 0, _COUNTERCLOCKWISE: 0}
+    for raw in lines_of(blocks):
+        x, y = raw["dir"]
+        if matrix is not None:
+            x, y = x * matrix.a + y * matrix.c, x * matrix.b + y * matrix.d
+        turn = 0 if raw["wmode"] or abs(y) < _MIN_SIDEWAYS else _CLOCKWISE
+        turn = _COUNTERCLOCKWISE if turn and y > 0 else turn
+        counts[turn] += sum(len(span["text"]) for span in raw["spans"])
+    turn = max(counts, key=lambda degrees: counts[degrees])
+    is_most = counts[turn] >= _MIN_SIDEWAYS_SHARE * sum(counts.values())
+    return turn if is_most and counts[turn] >= _MIN_SIDEWAYS_CHARACTERS else 0
 
 
 def _split_at_gutters(raw: dict[str, Any]) -> list[dict[str, Any]]:
@@ -283,6 +313,8 @@ def _read_line(raw: dict[str, Any], matrix: Any) -> Line | None:
     for span in spans:
         if "Dingbats" in span["font"]:
             span["text"] = span["text"].translate(_DINGBATS)
+    if abs(raw["dir"][1]) > _MIN_SIDEWAYS:
+        _mark_raised(spans, raw["dir"])
     spans = in_logical_order(spans)
     main = spans[0] if len(spans) == 1 else _main_span(spans)
     printed, text = _read_spans(spans)
@@ -301,6 +333,16 @@ def _read_line(raw: dict[str, Any], matrix: Any) -> Line | None:
         elif matrix is None:
             line.run_in = _read_run_in(spans)
     return line
+
+
+def _mark_raised(spans: Sequence[dict[str, Any]], direction: tuple[float, float]) -> None:
+    """Give raised spans of a sideways line their flag, which MuPDF gives to upright ones alone."""
+    main, (x, y) = _main_span(spans), direction
+    for span in spans:
+        right, down = (a - b for a, b in zip(span["origin"], main["origin"], strict=True))
+        is_small = span["size"] < _MAX_RAISED_SIZE * main["size"]
+        if is_small and right * y - down * x > _MIN_RAISED * main["size"]:
+            span["flags"] |= _RAISED_FLAG
 
 
 def _read_spans(spans: Sequence[dict[str, Any]]) -> tuple[str, str]:

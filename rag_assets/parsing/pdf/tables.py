@@ -27,6 +27,7 @@ _MAX_CAPTION_RULE_POINTS = 12.0
 # Rows of one cell that may stand between two rows of several (group headings, wrapped cells).
 _MAX_SINGLE_ROWS = 4
 _MAX_PROSE_IN_RULES = 0.5
+_MAX_HEADER_RULES = 2
 
 
 def find_table(
@@ -188,7 +189,10 @@ def _walk(
             continue
         gap = distance - reached
         limit = _MAX_ROW_GAP_EMS * row.size if taken or pending else _MAX_FIRST_GAP_POINTS
-        if gap > limit or (ruled_end > 0 and direction == "below"):
+        # Below its last rule is no row, unless the only rules are those of its header: such a table
+        # goes on over pages.
+        is_closed = ruled_end > 0 and direction == "below" and len(rules) > _MAX_HEADER_RULES
+        if gap > limit or is_closed:
             break
         if len(row.cells) > 1 and not _is_two_columns_of_prose(row):
             taken += [*pending, row]

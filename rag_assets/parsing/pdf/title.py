@@ -493,6 +493,8 @@ _MAX_LEADING = 1.3
 _TITLE_PAGES = 3
 # A run scores 1 for each doubling of the text's size; the other weights are set against that on
 # 64 papers with known titles. Below the least score a document calls itself nothing.
+# The cells of the header of a table share their line with others.
+_MIN_CELLS_BESIDE = 2
 _LEAST_SCORE = -0.6
 # Above this no later page can win: half as large again as the text.
 _PLAIN_SCORE = 0.6
@@ -565,7 +567,7 @@ def find_title(
     for page in pages[:_TITLE_PAGES]:
         for run in _runs(page):
             value = _score(run, page, body, folded(stated), heads)
-            if value is not None and value > score:
+            if value is not None and value > score and not _is_row(run, page):
                 best, score = run, value
         if score > _PLAIN_SCORE:
             break
@@ -679,6 +681,14 @@ def _is_plain(run: _Run, page: Page, body: float) -> bool:
     is_centred = all(abs(middle - page.width / 2) < _CENTRED_POINTS for middle in middles)
     is_set_in = first.box[0] > _SET_IN_SHARE * page.width
     return not (is_centred and is_set_in)
+
+
+def _is_row(run: _Run, page: Page) -> bool:
+    """Tell whether a run is one of several cells on its line: a part of a table's header."""
+    own = {id(line) for line in run.lines}
+    others = [line for block in page.blocks for line in block if id(line) not in own]
+    beside = sum(line.upright and run.lines[0].shares_row(line) for line in others)
+    return beside >= _MIN_CELLS_BESIDE
 
 
 def _names_institution(text: str, words: float) -> bool:

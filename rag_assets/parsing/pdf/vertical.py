@@ -1,7 +1,8 @@
 """Pages whose lines run from top to bottom, the first on the right, as Chinese may be set.
 
 Such a page is turned: its lines become those of a page that runs from left to right, which the
-rest of the reader knows. The places of what was found are turned back at the end.
+rest of the reader knows, as are those of a page that is printed sideways. The places of what was
+found are turned back at the end.
 """
 
 from collections.abc import Sequence
@@ -46,7 +47,7 @@ def turn_vertical(page: Page) -> Page:
         graphics=[],
         width=page.height,
         height=page.width,
-        is_vertical=True,
+        turn=270,
     )
 
 
@@ -54,14 +55,18 @@ def turn_back(
     flow: Flow, attachments: Sequence[Attachment], pages: Sequence[Page]
 ) -> tuple[Flow, tuple[Attachment, ...]]:
     """Return what was found with its places on the pages as they are shown."""
-    heights = {page.number: page.height for page in pages if page.is_vertical}
-    if not heights:
+    turned = {page.number: page for page in pages if page.turn}
+    if not turned:
         return flow, tuple(attachments)
 
-    def back(page: int | None, box: Box | None) -> Box | None:
-        if box is None or page not in heights:
+    def back(number: int | None, box: Box | None) -> Box | None:
+        if box is None or number not in turned:
             return box
-        return (heights[page] - box[3], box[0], heights[page] - box[1], box[2])
+        page = turned[number]
+        x0, y0, x1, y1 = box
+        if page.turn == 90:
+            return (y0, page.width - x1, y1, page.width - x0)
+        return (page.height - y1, x0, page.height - y0, x1)
 
     blocks = tuple(replace(block, bbox=back(block.page, block.bbox)) for block in flow.blocks)
     lines = tuple(
