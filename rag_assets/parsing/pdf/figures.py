@@ -20,7 +20,7 @@ from rag_assets.parsing.pdf.grids import (
 from rag_assets.parsing.pdf.lines import Line, Page, surrounding_box
 from rag_assets.parsing.pdf.order import column_bounds
 from rag_assets.parsing.pdf.paragraphs import Paragraph, main_size, make_paragraph
-from rag_assets.parsing.pdf.tables import Direction, find_table, ruled_box
+from rag_assets.parsing.pdf.tables import Direction, find_table, ruled_box, ruled_tables
 
 # Where the figure of a caption stands: images and drawings between it and the running text.
 
@@ -422,12 +422,13 @@ def place_attachments(
     items = _tables(captions, by_number, on_page, claimed)
     items += _figures(captions, by_number, on_page, claimed, items, size)
     taken = [(item.page, item.box) for item in items if item.box is not None]
+    nameless = _nameless_tables(pages, on_page, taken, claimed)
     images = [_Item("image", page, box) for page, box in loose_images(pages, taken)]
     for item in items:
         if item.kind == "table" and item.content is not None:
             page, box = item.later[-1][:2] if item.later else (item.page, item.box)
             item.notes = _notes(box, on_page[page], claimed, size)
-    return _assemble(_without(cut, claimed), [*items, *listings], images)
+    return _assemble(_without(cut, claimed), [*items, *listings], [*nameless, *images])
 
 
 def _tables(
@@ -444,17 +445,8 @@ def _tables(
         if caption.kind != "table":
             continue
         name = caption.name.removeprefix("续").lower()
-        if name in begun and _CONTINUED.search(caption.paragraph.text):
-            item, parts = begun[name]
-            area = _find_table(caption, captions, pages, on_page, claimed, "below")
-            height = pages[item.page].height
-            part = continuation(parts[0], area, height) if area is not None else None
-            if part is not None:
-                parts.append(part)
-                numbers = [*(page for page, _, _ in item.later), caption.paragraph.page]
-                item.later = []
-                _fill(item, parts[0], list(zip(numbers, parts[1:], strict=True)), claimed)
-                continue
+        if name in begun and _goes_on(*begun[name], caption, captions, pages, on_page, claimed):
+            continue
         order: list[Direction] = ["below", "above"]
         if sides["above"] > sides["below"]:
             order.reverse()
@@ -483,6 +475,57 @@ def _tables(
             begun[name] = item, [found[side], *(part for _, part in later)]
         items.append(item)
     return items
+
+
+def _nameless_tables(
+    pages: Sequence[Page],
+    on_page: Mapping[int, Sequence[Paragraph]],
+    taken: list[tuple[int, Box]],
+    claimed: set[int],
+) -> list[_Item]:
+    """Find the ruled tables without caption; `taken` gets their places, `claimed` their lines."""
+    items = []
+    for page in pages:
+        own = [box for number, box in taken if number == page.number]
+        lines = [
+            line
+            for paragraph in (on_page[page.number] if page.bars else ())
+            if paragraph.kind == "paragraph"
+            for line in paragraph.lines
+            if line.upright
+            and id(line) not in claimed
+            and not any(_is_inside(line.box, box) for box in own)
+        ]
+        for area in ruled_tables(page, lines):
+            item = _Item("table", page.number, area.box)
+            _fill(item, area, [], claimed)
+            if item.content is not None and item.content.is_grid:
+                items.append(item)
+                taken.append((page.number, area.box))
+    return items
+
+
+def _goes_on(
+    item: _Item,
+    parts: list[TableArea],
+    caption: Caption,
+    captions: Sequence[Caption],
+    pages: Mapping[int, Page],
+    on_page: Mapping[int, Sequence[Paragraph]],
+    claimed: set[int],
+) -> bool:
+    """Add what is below a caption that says that a table goes on, if its columns say so too."""
+    if not _CONTINUED.search(caption.paragraph.text):
+        return False
+    area = _find_table(caption, captions, pages, on_page, claimed, "below")
+    part = None if area is None else continuation(parts[0], area, pages[item.page].height)
+    if part is None:
+        return False
+    parts.append(part)
+    numbers = [*(number for number, _, _ in item.later), caption.paragraph.page]
+    item.later = []
+    _fill(item, parts[0], list(zip(numbers, parts[1:], strict=True)), claimed)
+    return True
 
 
 def _fill(
@@ -544,13 +587,15 @@ def _is_under(line: Line, left: float, bottom: float, right: float) -> bool:
 def _nearer(found: Mapping[Direction, TableArea], order: Sequence[Direction]) -> Direction | None:
     """Return the side on which a caption's table stands, None without one.
 
-    Between two tables a caption belongs to the one that is clearly nearer, else to that on the
-    side where this document has them.
+    Between two tables a caption belongs to the one between rules, to the one that is clearly
+    nearer, else to that on the side where this document has them.
     """
     sides = [side for side in order if side in found]
     if len(sides) < 2:
         return sides[0] if sides else None
     first, second = sides
+    if found[first].is_ruled != found[second].is_ruled:
+        return first if found[first].is_ruled else second
     if found[second].first_gap < _CLEARLY_NEARER * found[first].first_gap - 1:
         return second
     return first

@@ -3,12 +3,13 @@
 import math
 import re
 from bisect import bisect_left
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise, takewhile
 
 from rag_assets.model import Box
-from rag_assets.parsing.cleaning import close_line
+from rag_assets.parsing.cleaning import close_line, join_texts
 from rag_assets.parsing.pdf.drawn import SAME_BAR_POINTS
 from rag_assets.parsing.pdf.lines import Line, surrounding_box
 from rag_assets.parsing.sheets import find_layout
@@ -105,6 +106,8 @@ def _is_barred(reach: float, line: Line, bars: Sequence[Box]) -> bool:
 _MIN_COLUMNS, _MAX_COLUMNS = 2, 40
 # A white band parts two columns where so few cells (headings over several columns) cross it …
 _MAX_CROSSING_SHARE = 0.12
+# … in the rows with more than this share of the cells of the fullest one …
+_MIN_FULL_SHARE = 0.7
 # … and so many rows have cells on both of its sides.
 _MIN_PARTED_SHARE = 0.25
 # Vertical rules decide the columns where they are as long as this share of the table; between two
@@ -114,6 +117,8 @@ _MIN_BAR_SHARE, _MIN_PARTED_IN_BARS = 0.5, 0.35
 _MAX_STRAY_SHARE = 0.15
 # Rows of one record, in line heights: what is set closer is a cell's second line.
 _MAX_WRAP_GAP = 0.45
+# A rule of the whole table, by the width of its lines.
+_MIN_RULE_SHARE = 0.9
 # Lines that overlap so far, in their size, are stacked: the two errors of one value.
 _MIN_STACKED = 0.1
 # Between records is more white than between the lines of one, by this ratio at least.
@@ -159,6 +164,15 @@ class TableArea:
     def lines(self) -> list[Line]:
         """All lines of the table."""
         return [line for row in self.rows for line in row.lines]
+
+    @property
+    def is_ruled(self) -> bool:
+        """Whether two rules at least are as wide as the table."""
+        widths: dict[int, float] = defaultdict(float)
+        for rule in self.rules:
+            widths[round(rule[1])] += rule[2] - rule[0]
+        wide = _MIN_RULE_SHARE * (self.box[2] - self.box[0])
+        return sum(width >= wide for width in widths.values()) > 1
 
 
 Record = list[list[Line]]
@@ -222,16 +236,21 @@ class _Grid:
     def header_length(self) -> int:
         """Return how many rows at the top name the columns; 0 where the first row is a record."""
         limit = min(len(self.rows), _MAX_HEADER_ROWS + 1)
-        spanning = [
-            any(first < last for first, last in map(self._reach, row.lines))
-            or (len(self._parted[at + 1]) > 0 and not self._is_parted(at + 1, self._all))
-            for at, row in enumerate(self.rows[: limit - 1])
+        drawn = [
+            any(self._drawn_span(line, at, at + 2) for line in row.lines)
+            for at, row in enumerate(self.rows[:limit])
         ]
         end = next((at for at in range(1, limit) if self._is_parted(at, self._all)), 0)
-        if not end or (self._holds_values(1, end) and not any(spanning[: end - 1])):
+        if not end or (self._holds_values(1, end) and not any(drawn[: end - 1])):
             end = self._header_by_content()
         # What spans columns names groups of them, which the next row names.
-        while 0 < end < limit - 1 and spanning[end - 1] and not self._holds_values(end, end + 1):
+        while 0 < end < limit - 1 and (
+            drawn[end - 1]
+            or (
+                any(map(self._crossed, self.rows[end - 1].lines))
+                and not self._holds_values(end, end + 1)
+            )
+        ):
             end += 1
         return end
 
@@ -379,21 +398,35 @@ class _Grid:
 
     def _span(self, line: Line, at: int, length: int) -> tuple[int, int]:
         """Return the first and last column that a line of the header names."""
-        first, last = self._reach(line)
-        below = next((self._parted[row] for row in range(at + 1, length) if self._parted[row]), [])
-        middle = (line.box[0] + line.box[2]) / 2
-        for rule in below:
-            under = [column for column, centre in enumerate(self._centres) if _covers(rule, centre)]
-            if _covers(rule, middle) and 1 < len(under) < len(self._centres):
-                return under[0], under[-1]
-        return first, last
+        return self._drawn_span(line, at, length) or self._reach(line)
 
-    def _reach(self, line: Line) -> tuple[int, int]:
-        """Return the first and last column of the cell that a line is in."""
+    def _drawn_span(self, line: Line, at: int, length: int) -> tuple[int, int] | None:
+        """Return the several columns over which rules or missing bars show a line to be alone."""
+        middle = (line.box[0] + line.box[2]) / 2
+        end = min(length, len(self.rows))
+        below = next((self._parted[row] for row in range(at + 1, end) if self._parted[row]), [])
+        spans = [self._reach(line, by_bars=True)]
+        for rule in below:
+            under = [column for column in self._all if _covers(rule, self._centres[column])]
+            if _covers(rule, middle) and 1 < len(under) < len(self._all):
+                spans.append((under[0], under[-1]))
+        columns = [self._column(other) for other in self.rows[at].lines if other is not line]
+        for first, last in spans:
+            if first < last and not any(first <= column <= last for column in columns):
+                return first, last
+        return None
+
+    def _reach(self, line: Line, *, by_bars: bool = False) -> tuple[int, int]:
+        """Return the first and last column of the cell that a line is in.
+
+        Args:
+            line: of the table.
+            by_bars: whether only missing bars open a cell, not also text that crosses an edge.
+        """
         middle = _middle(line)
         here = [bar for bar in self._area.bars if bar[1] <= middle <= bar[3]]
         is_barred = any(_is_at(bar, edge) for bar in here for edge in self._barred)
-        crossed = self._crossed(line)
+        crossed = [] if by_bars else self._crossed(line)
 
         def is_open(edge: float) -> bool:
             has_bar = any(_is_at(bar, edge) for bar in here)
@@ -524,13 +557,16 @@ def _markdown(records: Sequence[Record], names: Sequence[Name] | None) -> TableT
         add("|")
         for cell in cells:
             add(" ")
-            for order, (joint, line) in enumerate(cell):
-                text = close_line(line.text).replace("|", "\\|")
-                if order:
-                    add(joint)
+            for order, (_, line) in enumerate(cell):
+                text, joint = line.text, ""
+                if order + 1 < len(cell):
+                    joint, after = cell[order + 1]
+                    if joint == " " and not line.shares_row(after):
+                        text, joint = join_texts(text, after.text)
+                text = close_line(text).replace("|", "\\|")
                 spans.append((position, position + len(text)))
                 lines.append(line)
-                add(text)
+                add(text + joint)
             add(" |" if cell else "|")
 
     if names is not None:
@@ -598,9 +634,15 @@ def _is_aligned(line: Line, other: Line) -> bool:
     return abs(line.size - other.size) < 0.5 and min(left, right, middle) <= _MAX_ALIGNED_POINTS
 
 
+def _full_rows(rows: Sequence[Row]) -> list[Row]:
+    """Return the rows with most cells: headings of rows and columns cross edges by their nature."""
+    most = max(len(row.cells) for row in rows)
+    return [row for row in rows if len(row.cells) > _MIN_FULL_SHARE * most]
+
+
 def _stray_share(rows: Sequence[Row], edges: Sequence[float]) -> float:
     """Return the share of cells that cross a border of the columns."""
-    cells = [cell_box(cell) for row in rows for cell in row.cells]
+    cells = [cell_box(cell) for row in _full_rows(rows) for cell in row.cells]
     stray = sum(any(start + 1 < edge < end - 1 for edge in edges) for start, end in cells)
     return stray / len(cells)
 
@@ -653,11 +695,7 @@ def _white_edges(rows: Sequence[Row], height: int) -> list[float]:
     wide_rows = [row for row in rows if len(row.cells) > 1]
     if not wide_rows:
         return []
-    # Headings of groups of rows and of columns cross columns by their nature.
-    most_cells = max(len(row.cells) for row in rows)
-    full = [
-        cell_box(cell) for row in rows if len(row.cells) > 0.7 * most_cells for cell in row.cells
-    ]
+    full = [cell_box(cell) for row in _full_rows(rows) for cell in row.cells]
     left = int(min(start for start, _ in cells))
     right = int(max(end for _, end in cells)) + 2
     crossing = _coverage(full, left, right)

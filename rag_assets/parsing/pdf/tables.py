@@ -5,7 +5,7 @@ from itertools import pairwise
 from typing import Literal
 
 from rag_assets.model import Box
-from rag_assets.parsing.pdf.drawn import MAX_RULE_POINTS
+from rag_assets.parsing.pdf.drawn import MAX_RULE_POINTS, SAME_BAR_POINTS
 from rag_assets.parsing.pdf.grids import Row, TableArea, cell_text, group_rows
 from rag_assets.parsing.pdf.lines import Line, Page, surrounding_box
 from rag_assets.parsing.pdf.order import column_bounds
@@ -28,6 +28,8 @@ _MAX_CAPTION_RULE_POINTS = 12.0
 _MAX_SINGLE_ROWS = 4
 _MAX_PROSE_IN_RULES = 0.5
 _MAX_HEADER_RULES = 2
+# Of the cells of a ruled table without caption so many hold text; pages with more bars are plots.
+_MIN_FILLED, _MAX_BARS = 0.5, 100
 
 
 def find_table(
@@ -66,7 +68,12 @@ def find_table(
     first_gap = _distance(caption, taken[0].box, direction)
     taken.sort(key=lambda row: row.box[1])
     box = surrounding_box([row.box for row in taken])
-    rules = [
+    return TableArea(taken, _rules_in(box, page), page.bars, box, first_gap)
+
+
+def _rules_in(box: Box, page: Page) -> list[Box]:
+    """Return the horizontal rules of a table, in the pieces in which they are drawn."""
+    return [
         graphic.box
         for graphic in page.graphics
         if graphic.kind in ("rule", "path")
@@ -75,7 +82,53 @@ def find_table(
         and graphic.box[2] > box[0]
         and graphic.box[0] < box[2]
     ]
-    return TableArea(taken, rules, page.bars, box, first_gap)
+
+
+def ruled_tables(page: Page, lines: Sequence[Line]) -> list[TableArea]:
+    """Return the tables of a page that vertical and horizontal rules show without a caption.
+
+    Args:
+        page: with its graphics.
+        lines: upright ones that belong neither to another table nor to a figure.
+    """
+    groups: list[list[Box]] = []
+    for bar in page.bars[:_MAX_BARS]:
+        near = [group for group in groups if any(_are_tied(bar, other, page) for other in group)]
+        groups = [group for group in groups if group not in near]
+        groups.append([bar, *(other for group in near for other in group)])
+    found = []
+    for bars in groups:
+        box = surrounding_box(bars)
+        inside = [
+            line
+            for line in lines
+            if box[0] < (line.box[0] + line.box[2]) / 2 < box[2]
+            and box[1] < (line.box[1] + line.box[3]) / 2 < box[3]
+        ]
+        rows = group_rows(inside, page.bars)
+        cells = sum(len(row.cells) for row in rows)
+        prose = sum(is_prose(row, box[2] - box[0]) for row in rows)
+        # Between the lines of a plot is hardly a word, in a framed abstract nothing else.
+        if (
+            len(rows) >= _MIN_TABULAR_ROWS
+            and cells >= _MIN_FILLED * len(rows) * (len(bars) - 1)
+            and prose <= _MAX_PROSE_IN_RULES * len(rows)
+        ):
+            text_box = surrounding_box([row.box for row in rows])
+            found.append(TableArea(rows, _rules_in(box, page), bars, text_box, 0.0))
+    return found
+
+
+def _are_tied(bar: Box, other: Box, page: Page) -> bool:
+    """Tell whether a horizontal rule runs from one vertical rule to another at their height."""
+    left, right = sorted(((bar[0] + bar[2]) / 2, (other[0] + other[2]) / 2))
+    top, bottom = max(bar[1], other[1]), min(bar[3], other[3])
+    return top < bottom and any(
+        rule[0] <= left + SAME_BAR_POINTS
+        and right - SAME_BAR_POINTS <= rule[2]
+        and top - _EDGE_SLACK_POINTS <= rule[1] <= bottom + _EDGE_SLACK_POINTS
+        for rule in _rules_within(page, left, right)
+    )
 
 
 def ruled_box(caption: Box, page: Page) -> Box | None:
