@@ -267,6 +267,8 @@ class _Grid:
             ]
             for record in map(self.into_columns, self.rows)
         ]
+        if not texts:
+            return 0
         layout = find_layout(texts, {}, single_column=False)
         if layout.headers:
             return layout.titles + layout.headers
