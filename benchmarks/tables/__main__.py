@@ -186,9 +186,9 @@ def print_agreement(first: Path, second: Path) -> None:
     for paper, _, label in others:
         print(f"{paper} {label}: only in {second.name}")
     print(
-        f"\n{shared} tables in both, {only + len(others)} in one. Cells of {second.name} that "
-        f"{first.name} has: {_share(total.right, total.predicted)}; the other way: "
-        f"{_share(total.right, total.expected)}"
+        f"\n{shared} tables in both, {only + len(others)} in one. {total.right} cells agree, of "
+        f"{total.expected} in {first.name} and {total.predicted} in {second.name}: "
+        f"{_share(2 * total.right, total.expected + total.predicted)}"
     )
 
 

@@ -1,6 +1,7 @@
 """Tables as grids of texts, by the parser of this package and by other readers."""
 
 import importlib.util
+import logging
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -74,6 +75,8 @@ def _pymupdf(file: Path) -> PageGrids:
 def _pdfplumber(file: Path) -> PageGrids:
     import pdfplumber
 
+    # It prints a line for each font without a bounding box.
+    logging.getLogger("pdfminer").setLevel(logging.ERROR)
     with pdfplumber.open(file) as document:
         return [
             (page.page_number, [[cell or "" for cell in row] for row in table])

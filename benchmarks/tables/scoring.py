@@ -217,7 +217,7 @@ def differences(truth: TrueTable, grid: Grid, match: Match) -> list[str]:
     lines = []
     for i, cells in enumerate(raw):
         if i not in rows:
-            lines.append(f"row {i} has none: {' | '.join(cells)}")
+            lines += [f"row {i} has none: {' | '.join(cells)}"] if any(cells) else []
             continue
         for k, cell in enumerate(cells):
             other = found[rows[i]][columns[k]] if k in columns else ""
@@ -225,13 +225,13 @@ def differences(truth: TrueTable, grid: Grid, match: Match) -> list[str]:
             same = (cell if truth.is_hashed else normalise(cell)) == form(other)
             if not same and not (merged and not other):
                 lines.append(f"row {i}, column {k}: {cell!r} | {other!r}")
-    taken_rows, taken_columns = set(rows.values()), set(columns.values())
-    lines += [f"extra row: {' | '.join(r)}" for j, r in enumerate(found) if j not in taken_rows]
-    lines += [
-        f"extra column: {' | '.join(row[m] for row in found)}"
+    extra = [(f"row {j}", row) for j, row in enumerate(found) if j not in rows.values()]
+    extra += [
+        (f"column {m}", [row[m] for row in found])
         for m in range(len(found[0]) if found else 0)
-        if m not in taken_columns
+        if m not in columns.values()
     ]
+    lines += [f"extra {place}: {' | '.join(cells)}" for place, cells in extra if any(cells)]
     return lines
 
 

@@ -94,7 +94,7 @@ def test_labels_are_stored_without_their_texts(tmp_path: Path) -> None:
 def test_differing_cells_are_listed() -> None:
     other = [*GRID[:1], ["Aue", "1.6", "4%"], *GRID[2:4], ["Bex", "", "7"], ["Cham", "", ""]]
     lines = differences(TRUTH, other, score_grid(TRUTH, other))
-    assert lines == ["row 1, column 1: '1.5 × 10^−3' | '1.6'", "extra row: Cham |  | "]
+    assert lines == ["row 1, column 1: '1.5 × 10^−3' | '1.6'", "extra row 5: Cham |  | "]
 
 
 def test_texts_are_compared_without_markup_and_spaces() -> None:
