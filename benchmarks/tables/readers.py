@@ -59,13 +59,17 @@ def _ours(file: Path) -> PageGrids:
 
 
 def _pymupdf(file: Path) -> PageGrids:
+    """Cells by their boxes: `extract` of PyMuPDF 2.0 sets points of numbers on another line."""
     from rag_assets.parsing import load_pymupdf
 
     found: PageGrids = []
     with load_pymupdf().open(file) as document:
         for page in document:
             for table in page.find_tables().tables:
-                rows = [[cell or "" for cell in row] for row in table.extract()]
+                rows = [
+                    [page.get_text("text", clip=box) if box else "" for box in row.cells]
+                    for row in table.rows
+                ]
                 if table.header.external:
                     rows.insert(0, [name or "" for name in table.header.names])
                 found.append((page.number + 1, rows))
@@ -89,7 +93,9 @@ def _pymupdf4llm(file: Path) -> PageGrids:
     import pymupdf4llm
 
     found: PageGrids = []
-    for number, page in enumerate(pymupdf4llm.to_markdown(str(file), page_chunks=True), start=1):
+    for number, page in enumerate(
+        pymupdf4llm.to_markdown(str(file), page_chunks=True, use_ocr=False), start=1
+    ):
         text = re.sub(r"</?su[bp]>", "", page["text"])
         for block in re.findall(r"(?:^\|.*\n?)+", text, re.MULTILINE):
             rows = markdown_rows(block)

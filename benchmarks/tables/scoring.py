@@ -20,6 +20,8 @@ ABOVE, LEFT = "^", "<"
 _MARKS = frozenset({ABOVE, LEFT})
 _DASHES = re.compile("[‐‑‒–—―−﹘﹣－-]+")
 _IGNORED = re.compile(r"[\s\u00ad\u200b\ufeff^_*\\$]+")
+# A grid that shares fewer cells with a table than this is another table.
+_MIN_F1 = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,7 +198,7 @@ def match_grids(
         (match.score.f1, -t, -g, match)
         for t, truth in enumerate(truths)
         for g, grid in enumerate(grids)
-        if (match := score_grid(truth, grid)).score.right
+        if (match := score_grid(truth, grid)).score.f1 >= _MIN_F1
     ]
     chosen: dict[int, tuple[Match, Grid | None]] = {}
     used: set[int] = set()
