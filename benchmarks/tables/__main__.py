@@ -14,6 +14,7 @@ import argparse
 import os
 import sys
 import tempfile
+import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -62,6 +63,17 @@ def _share(part: int, whole: int) -> str:
     return f"{part / whole:.3f}" if whole else "  –  "
 
 
+def _padded(name: str) -> str:
+    """Return a name in a column of fixed width; a Chinese character is two wide."""
+    kept, width = "", 0
+    for character in name:
+        wide = 1 + (unicodedata.east_asian_width(character) in {"W", "F"})
+        if width + wide > _WIDTH:
+            break
+        kept, width = kept + character, width + wide
+    return kept + " " * (_WIDTH - width)
+
+
 def _print(counts: dict[str, _Counts], groups: Sequence[str]) -> None:
     for reader, own in counts.items():
         print(f"\n{reader}")
@@ -71,7 +83,7 @@ def _print(counts: dict[str, _Counts], groups: Sequence[str]) -> None:
         for group in (*groups, "total"):
             score = own.scores[group]
             print(
-                f"{group:{_WIDTH}}     {_share(score.right, score.predicted)}  "
+                f"{_padded(group)}     {_share(score.right, score.predicted)}  "
                 f"{_share(score.right, score.expected)} |            "
                 f"{_share(score.named_right, score.named_predicted)}  "
                 f"{_share(score.named_right, score.named_expected)} | "
@@ -154,11 +166,11 @@ def measure_papers(options: argparse.Namespace) -> None:
             for page in sorted({table.page for table in tables}):
                 here = [table for table in tables if table.page == page]
                 matches, _ = match_grids(here, _on_page(grids, page))
-                own.add(paper[:_WIDTH], [match for match, _ in matches], 0)
+                own.add(paper, [match for match, _ in matches], 0)
                 if options.show:
                     for truth, (match, grid) in zip(here, matches, strict=True):
                         _show(reader, truth, match, grid)
-    _print(counts, list(dict.fromkeys(paper[:_WIDTH] for paper in truths)))
+    _print(counts, list(truths))
 
 
 def _on_page(grids: PageGrids, page: int) -> list[Grid]:

@@ -18,6 +18,7 @@ Pairs = list[tuple[int, int]]
 # A true cell that is merged with the one above or to the left; in the stored form too.
 ABOVE, LEFT = "^", "<"
 _MARKS = frozenset({ABOVE, LEFT})
+_DEGREES = str.maketrans("◦∘˚", "°°°")
 _DASHES = re.compile("[‐‑‒–—―−﹘﹣－-]+")
 _IGNORED = re.compile(r"[\s\u00ad\u200b\ufeff^_*\\$]+")
 # A grid that shares fewer cells with a table than this is another table.
@@ -75,8 +76,11 @@ class Match:
 
 
 def normalise(text: str) -> str:
-    """Return a text as it is compared: without white space, marks of markup and header joints."""
-    joined = unicodedata.normalize("NFKC", text.replace(" / ", ""))
+    """Return a text as it is compared: without white space, marks of markup and header joints.
+
+    Dashes and minus signs count as one character, and so do degree signs.
+    """
+    joined = unicodedata.normalize("NFKC", text.replace(" / ", "").translate(_DEGREES))
     return _DASHES.sub("-", _IGNORED.sub("", joined))
 
 

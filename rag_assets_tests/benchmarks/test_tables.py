@@ -99,7 +99,8 @@ def test_differing_cells_are_listed() -> None:
 
 def test_texts_are_compared_without_markup_and_spaces() -> None:
     assert normalise("A / B (m^2)") == normalise("A B (m²)") == "AB(m2)"
-    assert normalise("−1.2 × 10^−3*") == normalise("-1.2×10<SUP>".replace("<SUP>", "–3"))
+    assert normalise("−1.2 × 10^−3*") == normalise("-1.2×10–3") == "-1.2×10-3"
+    assert normalise("T (◦C)") == normalise("T (℃)")
     assert normalise("Yield") != normalise("yield")
 
 
