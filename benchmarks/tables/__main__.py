@@ -59,10 +59,6 @@ class _Counts:
                 self.found[name] += match.score.right > 0
 
 
-def _share(part: int, whole: int) -> str:
-    return f"{part / whole:.3f}" if whole else "  –  "
-
-
 def _padded(name: str) -> str:
     """Return a name in a column of fixed width; a Chinese character is two wide."""
     kept, width = "", 0
@@ -81,14 +77,16 @@ def _print(counts: dict[str, _Counts], groups: Sequence[str]) -> None:
             f"{'':{_WIDTH}} precision recall | named: precision recall | found tables extra grids"
         )
         for group in (*groups, "total"):
-            score = own.scores[group]
-            print(
-                f"{_padded(group)}     {_share(score.right, score.predicted)}  "
-                f"{_share(score.right, score.expected)} |            "
-                f"{_share(score.named_right, score.named_predicted)}  "
-                f"{_share(score.named_right, score.named_expected)} | "
-                f"{own.found[group]:5} {own.tables[group]:6} {own.extra[group]:11}"
-            )
+            tables = f"{own.found[group]:5} {own.tables[group]:6} {own.extra[group]:11}"
+            print(_line(group, own.scores[group].shares()), "|", tables)
+        columns = zip(*(own.scores[group].shares() for group in groups), strict=True)
+        known = ([share for share in column if share is not None] for column in columns)
+        print(_line("mean of these", [sum(c) / len(c) if c else None for c in known]))
+
+
+def _line(name: str, shares: Sequence[float | None]) -> str:
+    texts = ["  –  " if share is None else f"{share:.3f}" for share in shares]
+    return f"{_padded(name)}     {texts[0]}  {texts[1]} |            {texts[2]}  {texts[3]}"
 
 
 def _show(reader: str, truth: TrueTable, match: Match, grid: Grid | None) -> None:
@@ -200,7 +198,7 @@ def print_agreement(first: Path, second: Path) -> None:
     print(
         f"\n{shared} tables in both, {only + len(others)} in one. {total.right} cells agree, of "
         f"{total.expected} in {first.name} and {total.predicted} in {second.name}: "
-        f"{_share(2 * total.right, total.expected + total.predicted)}"
+        f"{total.f1:.4f}"
     )
 
 

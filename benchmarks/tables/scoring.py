@@ -59,6 +59,16 @@ class Score:
     def __add__(self, other: "Score") -> "Score":
         return Score(*(getattr(self, f.name) + getattr(other, f.name) for f in fields(Score)))
 
+    def shares(self) -> list[float | None]:
+        """Return precision and recall of cells, then of named values; None of nothing."""
+        pairs = (
+            (self.right, self.predicted),
+            (self.right, self.expected),
+            (self.named_right, self.named_predicted),
+            (self.named_right, self.named_expected),
+        )
+        return [part / whole if whole else None for part, whole in pairs]
+
     @property
     def f1(self) -> float:
         """Harmonic mean of precision and recall over cells."""
@@ -231,7 +241,8 @@ def differences(truth: TrueTable, grid: Grid, match: Match) -> list[str]:
             same = (cell if truth.is_hashed else normalise(cell)) == form(other)
             if not same and not (merged and not other):
                 lines.append(f"row {i}, column {k}: {cell!r} | {other!r}")
-    extra = [(f"row {j}", row) for j, row in enumerate(found) if j not in rows.values()]
+    last = max(rows.values(), default=0) if truth.first_rows is not None else len(found)
+    extra = [(f"row {j}", found[j]) for j in range(min(last, len(found))) if j not in rows.values()]
     extra += [
         (f"column {m}", [row[m] for row in found])
         for m in range(len(found[0]) if found else 0)
