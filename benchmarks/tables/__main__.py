@@ -23,7 +23,7 @@ from pathlib import Path
 
 from benchmarks.tables.content import make_sheets
 from benchmarks.tables.drawing import draw_sheets, missing_tool
-from benchmarks.tables.readers import READERS, PageGrids, missing_reader, read_grids
+from benchmarks.tables.readers import READERS, PageGrids, Pages, missing_reader, read_grids
 from benchmarks.tables.scoring import (
     Grid,
     Match,
@@ -122,8 +122,8 @@ class _Process:
         self._reader = reader
         self._pool = ProcessPoolExecutor(1, get_context("spawn"))
 
-    def read(self, file: Path) -> PageGrids:
-        return self._pool.submit(read_grids, self._reader, file).result()
+    def read(self, file: Path, pages: Pages = None) -> PageGrids:
+        return self._pool.submit(read_grids, self._reader, file, pages).result()
 
 
 def measure_made(options: argparse.Namespace, folder: Path) -> None:
@@ -159,9 +159,10 @@ def measure_papers(options: argparse.Namespace) -> None:
     readers = {reader: _Process(reader) for reader in _chosen_readers(options.readers)}
     counts = {reader: _Counts() for reader in readers}
     for paper, tables in truths.items():
+        pages = sorted({table.page for table in tables})
         for reader, own in counts.items():
-            grids = readers[reader].read(options.papers / paper)
-            for page in sorted({table.page for table in tables}):
+            grids = readers[reader].read(options.papers / paper, pages)
+            for page in pages:
                 here = [table for table in tables if table.page == page]
                 matches, _ = match_grids(here, _on_page(grids, page))
                 own.add(paper, [match for match, _ in matches], 0)

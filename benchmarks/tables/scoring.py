@@ -170,12 +170,12 @@ def score_grid(truth: TrueTable, grid: Grid) -> Match:
     rows, columns = _align_grids(known, marks, found)
 
     true_row, true_column = {j: i for i, j in rows}, {m: k for k, m in columns}
-    predicted_row, predicted_column = dict(rows), dict(columns)
+    predicted_column = dict(columns)
     last = max(true_row, default=-1) + 1 if truth.first_rows is not None else len(found)
 
     def is_named(i: int, k: int, j: int, m: int) -> bool:
         first = predicted_column.get(0)
-        if predicted_row.get(0) != 0 or known[0][k] != found[0][m] or first is None:
+        if known[0][k] != found[0][m] or first is None:
             return False
         return found[j][first] == known[i][0] or (marks[i][0] and not found[j][first])
 

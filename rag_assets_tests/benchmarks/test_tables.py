@@ -54,6 +54,7 @@ def test_cells_count_only_in_their_row_and_column() -> None:
     swapped = [[row[0], row[2], row[1]] for row in GRID]
     assert shares(TRUTH, swapped)[0] < 9
     assert shares(TRUTH, GRID[1:])[:2] == (8, 8)
+    assert shares(TRUTH, [*GRID, GRID[-1]]) == (11, 13, 11)
     assert shares(TRUTH, [["x", "y", "z"], *GRID])[:2] == (11, 14)
 
 
