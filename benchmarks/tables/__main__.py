@@ -14,6 +14,7 @@ import argparse
 import os
 import sys
 import tempfile
+import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -22,7 +23,7 @@ from pathlib import Path
 
 from benchmarks.tables.content import make_sheets
 from benchmarks.tables.drawing import draw_sheets, missing_tool
-from benchmarks.tables.readers import READERS, PageGrids, missing_reader, read_grids
+from benchmarks.tables.readers import READERS, PageGrids, Pages, missing_reader, read_grids
 from benchmarks.tables.scoring import (
     Grid,
     Match,
@@ -58,8 +59,15 @@ class _Counts:
                 self.found[name] += match.score.right > 0
 
 
-def _share(part: int, whole: int) -> str:
-    return f"{part / whole:.3f}" if whole else "  –  "
+def _padded(name: str) -> str:
+    """Return a name in a column of fixed width; a Chinese character is two wide."""
+    kept, width = "", 0
+    for character in name:
+        wide = 1 + (unicodedata.east_asian_width(character) in {"W", "F"})
+        if width + wide > _WIDTH:
+            break
+        kept, width = kept + character, width + wide
+    return kept + " " * (_WIDTH - width)
 
 
 def _print(counts: dict[str, _Counts], groups: Sequence[str]) -> None:
@@ -69,14 +77,16 @@ def _print(counts: dict[str, _Counts], groups: Sequence[str]) -> None:
             f"{'':{_WIDTH}} precision recall | named: precision recall | found tables extra grids"
         )
         for group in (*groups, "total"):
-            score = own.scores[group]
-            print(
-                f"{group:{_WIDTH}}     {_share(score.right, score.predicted)}  "
-                f"{_share(score.right, score.expected)} |            "
-                f"{_share(score.named_right, score.named_predicted)}  "
-                f"{_share(score.named_right, score.named_expected)} | "
-                f"{own.found[group]:5} {own.tables[group]:6} {own.extra[group]:11}"
-            )
+            tables = f"{own.found[group]:5} {own.tables[group]:6} {own.extra[group]:11}"
+            print(_line(group, own.scores[group].shares()), "|", tables)
+        columns = zip(*(own.scores[group].shares() for group in groups), strict=True)
+        known = ([share for share in column if share is not None] for column in columns)
+        print(_line("mean of these", [sum(c) / len(c) if c else None for c in known]))
+
+
+def _line(name: str, shares: Sequence[float | None]) -> str:
+    texts = ["  –  " if share is None else f"{share:.3f}" for share in shares]
+    return f"{_padded(name)}     {texts[0]}  {texts[1]} |            {texts[2]}  {texts[3]}"
 
 
 def _show(reader: str, truth: TrueTable, match: Match, grid: Grid | None) -> None:
@@ -112,8 +122,8 @@ class _Process:
         self._reader = reader
         self._pool = ProcessPoolExecutor(1, get_context("spawn"))
 
-    def read(self, file: Path) -> PageGrids:
-        return self._pool.submit(read_grids, self._reader, file).result()
+    def read(self, file: Path, pages: Pages = None) -> PageGrids:
+        return self._pool.submit(read_grids, self._reader, file, pages).result()
 
 
 def measure_made(options: argparse.Namespace, folder: Path) -> None:
@@ -149,16 +159,17 @@ def measure_papers(options: argparse.Namespace) -> None:
     readers = {reader: _Process(reader) for reader in _chosen_readers(options.readers)}
     counts = {reader: _Counts() for reader in readers}
     for paper, tables in truths.items():
+        pages = sorted({table.page for table in tables})
         for reader, own in counts.items():
-            grids = readers[reader].read(options.papers / paper)
-            for page in sorted({table.page for table in tables}):
+            grids = readers[reader].read(options.papers / paper, pages)
+            for page in pages:
                 here = [table for table in tables if table.page == page]
                 matches, _ = match_grids(here, _on_page(grids, page))
-                own.add(paper[:_WIDTH], [match for match, _ in matches], 0)
+                own.add(paper, [match for match, _ in matches], 0)
                 if options.show:
                     for truth, (match, grid) in zip(here, matches, strict=True):
                         _show(reader, truth, match, grid)
-    _print(counts, list(dict.fromkeys(paper[:_WIDTH] for paper in truths)))
+    _print(counts, list(truths))
 
 
 def _on_page(grids: PageGrids, page: int) -> list[Grid]:
@@ -186,9 +197,9 @@ def print_agreement(first: Path, second: Path) -> None:
     for paper, _, label in others:
         print(f"{paper} {label}: only in {second.name}")
     print(
-        f"\n{shared} tables in both, {only + len(others)} in one. Cells of {second.name} that "
-        f"{first.name} has: {_share(total.right, total.predicted)}; the other way: "
-        f"{_share(total.right, total.expected)}"
+        f"\n{shared} tables in both, {only + len(others)} in one. {total.right} cells agree, of "
+        f"{total.expected} in {first.name} and {total.predicted} in {second.name}: "
+        f"{total.f1:.4f}"
     )
 
 

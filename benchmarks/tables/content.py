@@ -52,6 +52,8 @@ class Sheet:
     width: float | None = None
     is_caption_below: bool = False
     notes: list[str] = field(default_factory=list)
+    title: str = ""
+    heading: str = ""
     before: list[str] = field(default_factory=list)
     after: list[str] = field(default_factory=list)
     caption: str = ""
@@ -346,14 +348,19 @@ def make_sheets(seeds: int, only: str | None = None) -> list[Sheet]:
             for seed in range(seeds):
                 rng = random.Random(f"{style} {producer} {language} {seed}")
                 writer = Writer(rng, language)
-                words = [writer.noun() for _ in range(3)]
+                words, more = ([writer.noun() for _ in range(3)] for _ in range(2))
+                is_chinese = language == "zh"
                 sheets.append(
                     Sheet(
                         style, producer, language, seed,
                         before=[writer.paragraph() for _ in range(2)],
                         after=[writer.paragraph() for _ in range(2)],
-                        caption=f"{words[0]}与{words[1]}的{words[2]}"
-                        if language == "zh"
+                        title=f"{'对'.join(more)}的影响研究"
+                        if is_chinese
+                        else f"{' and '.join(more)} under changing conditions",
+                        heading="3 结果" if is_chinese else "3 Results",
+                        caption=f"{'与'.join(words)}"
+                        if is_chinese
                         else f"{words[0]} and {words[1].lower()} by {words[2].lower()}",
                         **make(writer),  # type: ignore[arg-type]
                     )

@@ -104,6 +104,7 @@ _STYLE = """
 @page { size: A4; margin: 22mm } @page wide { size: A4 landscape; margin: 22mm }
 .wide { page: wide }
 body { font: 10pt "Liberation Serif", "DejaVu Serif", "Noto Serif CJK SC"; line-height: 1.25 }
+h1 { font-size: 17pt } h2 { font-size: 12pt }
 p { text-align: justify } .caption, .notes { font-size: 9pt; margin: 6pt 0 }
 .columns { columns: 2; column-gap: 8mm }
 table { border-collapse: collapse; font-size: 9pt } th { font-weight: bold }
@@ -152,7 +153,7 @@ def _html_table(sheet: Sheet, rows: Sequence[int]) -> str:
 
 
 def _html(sheet: Sheet) -> str:
-    pieces = [f"<p>{text}</p>" for text in sheet.before]
+    pieces = [f"<h2>{sheet.heading}</h2>", *(f"<p>{text}</p>" for text in sheet.before)]
     made = []
     for number, (caption, rows) in enumerate(_parts(sheet)):
         block = [f'<div class="caption">{html.escape(caption)}</div>', _html_table(sheet, rows)]
@@ -166,7 +167,7 @@ def _html(sheet: Sheet) -> str:
     if sheet.layout == "columns":
         pieces = [*pieces, *pieces[:-3], *pieces[-2:]]
     kind = "columns" if sheet.layout == "columns" else "flow"
-    body = f'<div class="{kind}">{"".join(pieces)}</div>'
+    body = f'<h1>{sheet.title}</h1><div class="{kind}">{"".join(pieces)}</div>'
     head = f'<meta charset="utf-8"><style>{_STYLE}</style>'
     top = f"<!doctype html><html lang={sheet.language}><head>{head}</head>"
     return f"{top}<body>{body}</body></html>"
@@ -314,7 +315,11 @@ def _draw_latex(sheets: Sequence[Sheet], folder: Path) -> None:
         table = _tex_table(sheet, rows, _tex(sheet.caption))
         if sheet.layout == "columns":
             after = f"{after}\n\n{before}\n\n{after}"
-        text = "\n\n".join((head, before, table, after, r"\end{document}"))
+        title = rf"\begin{{center}}\LARGE {sheet.title}\end{{center}}"
+        if sheet.layout == "columns":
+            title = rf"\twocolumn[{title}]"
+        heading = rf"\section*{{{sheet.heading}}}"
+        text = "\n\n".join((head, title, heading, before, table, after, r"\end{document}"))
         program = "pdflatex" if sheet.language == "en" else "xelatex"
         with tempfile.TemporaryDirectory() as scratch:
             (Path(scratch) / "page.tex").write_text(text, encoding="utf-8")
@@ -392,6 +397,8 @@ def _draw_word(sheets: Sequence[Sheet], folder: Path) -> None:
     with tempfile.TemporaryDirectory() as scratch:
         for sheet in sheets:
             document = docx.Document()
+            _docx_text(document.add_paragraph(style="Title"), sheet.title, 18)
+            _docx_text(document.add_paragraph(style="Heading 1"), sheet.heading, 12)
             for text in sheet.before:
                 _docx_text(document.add_paragraph(), text, 10)
             caption = f"{sheet.label} {sheet.caption}"
@@ -483,7 +490,10 @@ def _draw_reportlab(sheets: Sequence[Sheet], folder: Path) -> None:
         )  # fmt: skip
         caption = parts.Paragraph(f"{sheet.label} {sheet.caption}", small)
         block = [table, caption] if sheet.is_caption_below else [caption, table]
-        story = [parts.Paragraph(t, text) for t in sheet.before] + [
+        large = make_style("title", parent=text, fontSize=17, leading=21, spaceAfter=12)
+        bold = make_style("heading", parent=text, fontSize=12.5, leading=16, spaceAfter=6)
+        story = [parts.Paragraph(sheet.title, large), parts.Paragraph(sheet.heading, bold)]
+        story += [parts.Paragraph(t, text) for t in sheet.before] + [
             parts.Spacer(1, 10),
             *block,
             parts.Spacer(1, 10),

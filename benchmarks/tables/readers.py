@@ -1,14 +1,17 @@
 """Tables as grids of texts, by the parser of this package and by other readers."""
 
 import importlib.util
+import logging
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from benchmarks.tables.scoring import Grid, normalise
 
 # Grids by the page they begin on, from 1.
 PageGrids = list[tuple[int, Grid]]
+# Ascending, from 1; all of them where None.
+Pages = Sequence[int] | None
 _SEPARATOR = re.compile(r"\|(?:\s*:?-+:?\s*\|)+")
 _BAR = re.compile(r"(?<!\\)\|")
 
@@ -30,7 +33,7 @@ def markdown_rows(text: str) -> list[list[str]]:
     return rows if len(rows) > 0 and sum(line.startswith("|") for line in lines) else []
 
 
-def _ours(file: Path) -> PageGrids:
+def _ours(file: Path, _pages: Pages) -> PageGrids:
     """A block without a line of dashes, or of the same attachment, continues the one before."""
     from rag_assets.parsing import ParseHints, parse_document
     from rag_assets.workspace import shipped_settings
@@ -57,36 +60,47 @@ def _ours(file: Path) -> PageGrids:
     return list(grids)
 
 
-def _pymupdf(file: Path) -> PageGrids:
+def _pymupdf(file: Path, pages: Pages) -> PageGrids:
+    """Cells by their boxes: `extract` of PyMuPDF 2.0 sets points of numbers on another line."""
     from rag_assets.parsing import load_pymupdf
 
     found: PageGrids = []
     with load_pymupdf().open(file) as document:
         for page in document:
+            if pages is not None and page.number + 1 not in pages:
+                continue
             for table in page.find_tables().tables:
-                rows = [[cell or "" for cell in row] for row in table.extract()]
+                rows = [
+                    [page.get_text("text", clip=box) if box else "" for box in row.cells]
+                    for row in table.rows
+                ]
                 if table.header.external:
                     rows.insert(0, [name or "" for name in table.header.names])
                 found.append((page.number + 1, rows))
     return found
 
 
-def _pdfplumber(file: Path) -> PageGrids:
+def _pdfplumber(file: Path, pages: Pages) -> PageGrids:
     import pdfplumber
 
+    # It prints a line for each font without a bounding box.
+    logging.getLogger("pdfminer").setLevel(logging.ERROR)
     with pdfplumber.open(file) as document:
         return [
             (page.page_number, [[cell or "" for cell in row] for row in table])
             for page in document.pages
+            if pages is None or page.page_number in pages
             for table in page.extract_tables()
         ]
 
 
-def _pymupdf4llm(file: Path) -> PageGrids:
+def _pymupdf4llm(file: Path, pages: Pages) -> PageGrids:
     import pymupdf4llm
 
     found: PageGrids = []
-    for number, page in enumerate(pymupdf4llm.to_markdown(str(file), page_chunks=True), start=1):
+    wanted = None if pages is None else [page - 1 for page in pages]
+    made = pymupdf4llm.to_markdown(str(file), page_chunks=True, use_ocr=False, pages=wanted)
+    for number, page in zip(pages or range(1, len(made) + 1), made, strict=True):
         text = re.sub(r"</?su[bp]>", "", page["text"])
         for block in re.findall(r"(?:^\|.*\n?)+", text, re.MULTILINE):
             rows = markdown_rows(block)
@@ -95,7 +109,7 @@ def _pymupdf4llm(file: Path) -> PageGrids:
     return found
 
 
-READERS: Mapping[str, Callable[[Path], PageGrids]] = {
+READERS: Mapping[str, Callable[[Path, Pages], PageGrids]] = {
     "ours": _ours,
     "pymupdf": _pymupdf,
     "pdfplumber": _pdfplumber,
@@ -103,13 +117,13 @@ READERS: Mapping[str, Callable[[Path], PageGrids]] = {
 }
 
 
-def read_grids(reader: str, file: Path) -> PageGrids:
-    """Return the tables that a reader finds in a file.
+def read_grids(reader: str, file: Path, pages: Pages = None) -> PageGrids:
+    """Return the tables that a reader finds in a file; the other readers look at `pages` only.
 
     The other readers give a table over pages in parts: the last of a page and the first of the
     next one count as one table where they have as many columns, without a repeated header.
     """
-    found = READERS[reader](file)
+    found = READERS[reader](file, pages)
     if reader == "ours":
         return found
     joined: list[tuple[int, list[list[str]]]] = []

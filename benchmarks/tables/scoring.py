@@ -18,8 +18,11 @@ Pairs = list[tuple[int, int]]
 # A true cell that is merged with the one above or to the left; in the stored form too.
 ABOVE, LEFT = "^", "<"
 _MARKS = frozenset({ABOVE, LEFT})
+_DEGREES = str.maketrans("◦∘˚", "°°°")
 _DASHES = re.compile("[‐‑‒–—―−﹘﹣－-]+")
 _IGNORED = re.compile(r"[\s\u00ad\u200b\ufeff^_*\\$]+")
+# A grid that shares fewer cells with a table than this is another table.
+_MIN_F1 = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +59,16 @@ class Score:
     def __add__(self, other: "Score") -> "Score":
         return Score(*(getattr(self, f.name) + getattr(other, f.name) for f in fields(Score)))
 
+    def shares(self) -> list[float | None]:
+        """Return precision and recall of cells, then of named values; None of nothing."""
+        pairs = (
+            (self.right, self.predicted),
+            (self.right, self.expected),
+            (self.named_right, self.named_predicted),
+            (self.named_right, self.named_expected),
+        )
+        return [part / whole if whole else None for part, whole in pairs]
+
     @property
     def f1(self) -> float:
         """Harmonic mean of precision and recall over cells."""
@@ -73,8 +86,11 @@ class Match:
 
 
 def normalise(text: str) -> str:
-    """Return a text as it is compared: without white space, marks of markup and header joints."""
-    joined = unicodedata.normalize("NFKC", text.replace(" / ", ""))
+    """Return a text as it is compared: without white space, marks of markup and header joints.
+
+    Dashes and minus signs count as one character, and so do degree signs.
+    """
+    joined = unicodedata.normalize("NFKC", text.replace(" / ", "").translate(_DEGREES))
     return _DASHES.sub("-", _IGNORED.sub("", joined))
 
 
@@ -154,12 +170,12 @@ def score_grid(truth: TrueTable, grid: Grid) -> Match:
     rows, columns = _align_grids(known, marks, found)
 
     true_row, true_column = {j: i for i, j in rows}, {m: k for k, m in columns}
-    predicted_row, predicted_column = dict(rows), dict(columns)
+    predicted_column = dict(columns)
     last = max(true_row, default=-1) + 1 if truth.first_rows is not None else len(found)
 
     def is_named(i: int, k: int, j: int, m: int) -> bool:
         first = predicted_column.get(0)
-        if predicted_row.get(0) != 0 or known[0][k] != found[0][m] or first is None:
+        if known[0][k] != found[0][m] or first is None:
             return False
         return found[j][first] == known[i][0] or (marks[i][0] and not found[j][first])
 
@@ -196,7 +212,7 @@ def match_grids(
         (match.score.f1, -t, -g, match)
         for t, truth in enumerate(truths)
         for g, grid in enumerate(grids)
-        if (match := score_grid(truth, grid)).score.right
+        if (match := score_grid(truth, grid)).score.f1 >= _MIN_F1
     ]
     chosen: dict[int, tuple[Match, Grid | None]] = {}
     used: set[int] = set()
@@ -217,7 +233,7 @@ def differences(truth: TrueTable, grid: Grid, match: Match) -> list[str]:
     lines = []
     for i, cells in enumerate(raw):
         if i not in rows:
-            lines.append(f"row {i} has none: {' | '.join(cells)}")
+            lines += [f"row {i} has none: {' | '.join(cells)}"] if any(cells) else []
             continue
         for k, cell in enumerate(cells):
             other = found[rows[i]][columns[k]] if k in columns else ""
@@ -225,13 +241,14 @@ def differences(truth: TrueTable, grid: Grid, match: Match) -> list[str]:
             same = (cell if truth.is_hashed else normalise(cell)) == form(other)
             if not same and not (merged and not other):
                 lines.append(f"row {i}, column {k}: {cell!r} | {other!r}")
-    taken_rows, taken_columns = set(rows.values()), set(columns.values())
-    lines += [f"extra row: {' | '.join(r)}" for j, r in enumerate(found) if j not in taken_rows]
-    lines += [
-        f"extra column: {' | '.join(row[m] for row in found)}"
+    last = max(rows.values(), default=0) if truth.first_rows is not None else len(found)
+    extra = [(f"row {j}", found[j]) for j in range(min(last, len(found))) if j not in rows.values()]
+    extra += [
+        (f"column {m}", [row[m] for row in found])
         for m in range(len(found[0]) if found else 0)
-        if m not in taken_columns
+        if m not in columns.values()
     ]
+    lines += [f"extra {place}: {' | '.join(cells)}" for place, cells in extra if any(cells)]
     return lines
 
 

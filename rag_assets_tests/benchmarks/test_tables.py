@@ -54,6 +54,7 @@ def test_cells_count_only_in_their_row_and_column() -> None:
     swapped = [[row[0], row[2], row[1]] for row in GRID]
     assert shares(TRUTH, swapped)[0] < 9
     assert shares(TRUTH, GRID[1:])[:2] == (8, 8)
+    assert shares(TRUTH, [*GRID, GRID[-1]]) == (11, 13, 11)
     assert shares(TRUTH, [["x", "y", "z"], *GRID])[:2] == (11, 14)
 
 
@@ -94,12 +95,13 @@ def test_labels_are_stored_without_their_texts(tmp_path: Path) -> None:
 def test_differing_cells_are_listed() -> None:
     other = [*GRID[:1], ["Aue", "1.6", "4%"], *GRID[2:4], ["Bex", "", "7"], ["Cham", "", ""]]
     lines = differences(TRUTH, other, score_grid(TRUTH, other))
-    assert lines == ["row 1, column 1: '1.5 × 10^−3' | '1.6'", "extra row: Cham |  | "]
+    assert lines == ["row 1, column 1: '1.5 × 10^−3' | '1.6'", "extra row 5: Cham |  | "]
 
 
 def test_texts_are_compared_without_markup_and_spaces() -> None:
     assert normalise("A / B (m^2)") == normalise("A B (m²)") == "AB(m2)"
-    assert normalise("−1.2 × 10^−3*") == normalise("-1.2×10<SUP>".replace("<SUP>", "–3"))
+    assert normalise("−1.2 × 10^−3*") == normalise("-1.2×10–3") == "-1.2×10-3"
+    assert normalise("T (◦C)") == normalise("T (℃)")
     assert normalise("Yield") != normalise("yield")
 
 
