@@ -119,6 +119,9 @@ _MAX_STRAY_SHARE = 0.15
 _MAX_WRAP_GAP = 0.45
 # A rule of the whole table, by the width of its lines.
 _MIN_RULE_SHARE = 0.9
+# Below a line that leaves no room for the next word in its column, the second line may be set
+# with more white.
+_MAX_WIDE_WRAP_GAP, _MAX_FREE_EMS = 1.2, 1.5
 # Lines that overlap so far, in their size, are stacked: the two errors of one value.
 _MIN_STACKED = 0.1
 # Between records is more white than between the lines of one, by this ratio at least.
@@ -323,6 +326,10 @@ class _Grid:
             for rules, record in zip(parted[1:], records[1:], strict=True)
         )
         wraps = _wrapping_pitch(rows, records)
+        ends = [
+            max((line.box[2] for record in records for line in record[column]), default=0.0)
+            for column in self._all
+        ]
         merged: list[Record] = []
         tops: list[float] = []
         for at, (row, record) in enumerate(zip(rows, records, strict=True)):
@@ -332,7 +339,7 @@ class _Grid:
                 and not parted[at]
                 and (
                     row.box[3] - before.box[3] <= wraps
-                    or _goes_on(before, row, records[at - 1], record, lead, is_ruled)
+                    or _goes_on(before, row, records[at - 1], record, lead, is_ruled, ends)
                 )
             )
             if is_rest:
@@ -478,7 +485,13 @@ def _is_at(bar: Box, edge: float) -> bool:
 
 
 def _goes_on(
-    before: Row, row: Row, above: Record, record: Record, lead: int, is_ruled: bool
+    before: Row,
+    row: Row,
+    above: Record,
+    record: Record,
+    lead: int,
+    is_ruled: bool,
+    ends: Sequence[float],
 ) -> bool:
     """Tell whether a row without rule above it goes on with the cells of the row before."""
     if is_ruled:
@@ -486,7 +499,13 @@ def _goes_on(
     gap = row.box[1] - before.box[3]
     if gap < -_MIN_STACKED * row.size:
         return True
-    if gap >= _MAX_WRAP_GAP * row.size:
+    # What is wrapped has filled its column.
+    is_full = all(
+        any(end - line.box[2] < _MAX_FREE_EMS * line.size for line in over)
+        for over, cell, end in zip(above, record, ends, strict=True)
+        if cell
+    )
+    if gap >= (_MAX_WIDE_WRAP_GAP if is_full else _MAX_WRAP_GAP) * row.size:
         return False
     if record[lead]:
         # The second line of a name that was too long for its column.
