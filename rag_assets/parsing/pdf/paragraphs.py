@@ -351,10 +351,11 @@ def is_drop_cap(before: "Line | Paragraph", after: "Line | Paragraph") -> bool:
 
 # Lines of one paragraph that a file gives as blocks of their own become one paragraph.
 #
-# PyMuPDF parts lines that stand further apart than those of most print, as Chinese text is set.
-# What tells a paragraph from the next is then its indent, its last line that stops short, or more
-# white space above it. Scripts with blanks between words are left as they are given: a short line
-# of theirs is a cell or a label more often than a part of a paragraph.
+# PyMuPDF parts lines that are further apart than those of most print, as in Chinese texts and in
+# double-spaced manuscripts, and below a line with a raised mark. What tells a paragraph from the
+# next is then its indent, its last line that stops short, or more white space above it. In scripts
+# with blanks between words a short line is a cell or a label more often than a part of a
+# paragraph: at the usual distance only a sentence that goes on in small letters is joined.
 
 _WIDE_LINES_SAME_SIZE_POINTS = 0.6
 # Characters of a line that is no heading, label or cell of a table.
@@ -362,6 +363,9 @@ _MIN_FULL_LINE = 15
 _MIN_WIDTH_EMS = 12.0
 # Double spacing is about 2.4 sizes from base line to base line.
 _MIN_PITCH_EMS, _MAX_PITCH_EMS = 0.8, 2.7
+_MIN_WIDE_PITCH_EMS = 1.6
+# Lines of prose have so many blanks at least.
+_MIN_BLANKS = 4
 # Base lines of one paragraph keep their distance, but fonts that mix have boxes of other heights.
 _SAME_PITCH_EMS = 0.15
 _SAME_EDGE_EMS = 0.5
@@ -391,11 +395,16 @@ def _is_same(before: Paragraph, after: Paragraph) -> bool:
         return False
     if abs(before.size - after.size) > _WIDE_LINES_SAME_SIZE_POINTS or before.bold != after.bold:
         return False
-    if not (is_unspaced_prose(before.lines[-1].text) and is_unspaced_prose(after.lines[0].text)):
-        return False
     if after.is_continuation or begins_with_mark(after.text):
         return False
-    return _is_in_pitch(before, after) and _is_in_column(before, after)
+    last, first = before.lines[-1], after.lines[0]
+    is_wide = False
+    if not (is_unspaced_prose(last.text) and is_unspaced_prose(first.text)):
+        is_wide = first.box[3] - last.box[3] >= _MIN_WIDE_PITCH_EMS * before.size
+        goes_on = is_wide or (after.text[0].islower() and not ends_sentence(last.text))
+        if not goes_on or min(last.text.count(" "), first.text.count(" ")) < _MIN_BLANKS:
+            return False
+    return _is_in_pitch(before, after) and _is_in_column(before, after, is_wide)
 
 
 def _is_prose(paragraph: Paragraph) -> bool:
@@ -410,30 +419,26 @@ def _is_prose(paragraph: Paragraph) -> bool:
 def _is_in_pitch(before: Paragraph, after: Paragraph) -> bool:
     """Tell whether `after` stands below `before` as the lines in both stand below each other."""
     size = before.size
-    step = after.lines[0].box[3] - before.lines[-1].box[3]
-    if not _MIN_PITCH_EMS * size <= step <= _MAX_PITCH_EMS * size:
+    last, first = before.lines[-1], after.lines[0]
+    # A line with a raised or a lowered character has the top or the bottom of the others.
+    steps = (first.box[1] - last.box[1], first.box[3] - last.box[3])
+    if not _MIN_PITCH_EMS * size <= steps[1] <= _MAX_PITCH_EMS * size:
         return False
-    return all(
-        abs(step - own) <= _SAME_PITCH_EMS * size
-        for own in (_last_step(before), _first_step(after))
-        if own is not None
-    )
+    own = [
+        below.box[3] - above.box[3]
+        for lines in (before.lines[-2:], after.lines[:2])
+        for above, below in pairwise(lines)
+    ]
+    return all(min(abs(step - one) for step in steps) <= _SAME_PITCH_EMS * size for one in own)
 
 
-def _last_step(paragraph: Paragraph) -> float | None:
-    if len(paragraph.lines) < 2:
-        return None
-    return paragraph.lines[-1].box[3] - paragraph.lines[-2].box[3]
+def _is_in_column(before: Paragraph, after: Paragraph, is_wide: bool) -> bool:
+    """Tell whether the last line of `before` is full and that of `after` is not indented.
 
-
-def _first_step(paragraph: Paragraph) -> float | None:
-    if len(paragraph.lines) < 2:
-        return None
-    return paragraph.lines[1].box[3] - paragraph.lines[0].box[3]
-
-
-def _is_in_column(before: Paragraph, after: Paragraph) -> bool:
-    """Tell whether the last line of `before` is full and that of `after` is not indented."""
+    Args:
+        before: the paragraph above; `after` is the one below it.
+        is_wide: whether the text is double-spaced, and so ragged on the right.
+    """
     size = before.size
     last, first = before.lines[-1], after.lines[0]
     if len(last.text) < _MIN_FULL_LINE or last.box[2] - last.box[0] < _MIN_WIDTH_EMS * size:
@@ -443,7 +448,7 @@ def _is_in_column(before: Paragraph, after: Paragraph) -> bool:
     if not left - indent * size <= first.box[0] <= left + _SAME_EDGE_EMS * size:
         return False
     right = max(line.box[2] for line in (*before.lines, *after.lines))
-    is_open = not ends_sentence(last.text)
+    is_open = is_wide or not ends_sentence(last.text)
     return last.box[2] >= right - (_RAGGED_EMS if is_open else _FULL_EMS) * size and (
         is_open or before.fills_last_line
     )
