@@ -1,0 +1,260 @@
+"""A page's tree made plain before it is read: formulas, notes, code, and what is no text of it.
+
+Programs write the same things in their own ways: each is brought to the element that HTML has for
+it, or taken out where its own markup says that it is no part of the text.
+"""
+
+import re
+from typing import Any  # Any: elements of lxml
+from urllib.parse import unquote
+
+from rag_assets.parsing.mathml import linear_formula, linear_tex
+
+# LaTeXML writes a table inside of a line as `span`; ARIA names what other elements stand for.
+_NAMED_TAGS = {
+    "ltx_tabular": "table", "ltx_thead": "thead", "ltx_tbody": "tbody", "ltx_tfoot": "tfoot",
+    "ltx_tr": "tr", "ltx_th": "th", "ltx_td": "td", "table": "table", "rowgroup": "tbody",
+    "row": "tr", "columnheader": "th", "rowheader": "th", "cell": "td", "list": "ul",
+    "listitem": "li",
+}  # fmt: skip
+# Links to edit and back to the mark of a note, and MediaWiki's frames around an article.
+_NO_PART_NAMES = frozenset(
+    {
+        "mw-editsection", "mw-cite-backlink", "mw-jump-link", "navigation-not-searchable", "navbox",
+        "vertical-navbox", "catlinks", "printfooter", "sistersitebox", "footnote-back",
+        "footnote-backref", "data-footnote-backref", "ltx_note_type",
+    }
+)  # fmt: skip
+_TITLES = ("h1", "h2", "h3", "h4", "h5", "h6", "summary", "dt", "legend", "caption", "figcaption")
+_LINE_NUMBERS = re.compile(
+    r"(?:^|[\s_-])(?:line-?no|line-?num|gutter|blob-num|hljs-ln-n|lnt?(?=\s|$))", re.IGNORECASE
+)
+
+
+def plain_page(tree: Any) -> None:
+    """Change a page's tree so that its elements say what its text is."""
+    for element in list(tree.iter()):
+        tag = element.tag if isinstance(element.tag, str) else ""
+        names = set((element.get("class") or "").split())
+        if tag in {"span", "div"}:
+            said = [element.get("role") or "", *sorted(names, reverse=True)]
+            element.tag = next(filter(None, map(_NAMED_TAGS.get, said)), tag)
+        if element.getparent() is not None and _is_no_part(element, tag, names):
+            element.drop_tree()
+        elif "ltx_bibblock" in names:
+            element.text = f" {element.text or ''}"
+    _write_formulas(tree)
+    _write_code(tree)
+    _name_linked_notes(tree)
+    _name_notes_in_lines(tree)
+
+
+def _is_no_part(element: Any, tag: str, names: set[str]) -> bool:
+    """Tell whether an element is no text of the page: a frame, a control, a reading over a word."""
+    if tag in {"rt", "rtc", "rp"} or not _NO_PART_NAMES.isdisjoint(names):
+        return True
+    if tag == "button":
+        return not any(next(element.iter(t), None) is not None for t in _TITLES) and not any(
+            outer.tag in _TITLES for outer in element.iterancestors()
+        )
+    if tag == "a" and "#" in (element.get("href") or "") and len(element) == 0:
+        text = (element.text or "").strip()
+        if re.fullmatch(r"[\^↑⇑↩⤴⏎↵\ufe0e\ufe0f]+", text):
+            return True
+        is_title = any(outer.tag in _TITLES for outer in element.iterancestors())
+        return is_title and re.fullmatch(r"[¶§#🔗\u200b\s]*", text) is not None
+    return False
+
+
+# Formulas
+
+# What draws a formula holds it a second time, as MathML.
+_RENDERERS = frozenset(
+    {
+        "mwe-math-element", "katex", "katex-display", "katex-mathml", "MathJax", "MathJax_Display",
+        "MathJax_SVG", "MathJax_SVG_Display", "MathJax_CHTML", "mjx-chtml", "MJXc-display",
+        "MJX_Assistive_MathML",
+    }
+)  # fmt: skip
+_PICTURE = re.compile(r"(?:^|\s)(?:mwe-math|tex|latex|math)(?=[\s_-]|$)", re.IGNORECASE)
+_PICTURE_SOURCE = re.compile(r"latex\.php|latex\.codecogs\.com|/math/render/|mathtex\.cgi")
+
+
+def _write_formulas(tree: Any) -> None:
+    """Make every formula one `math` element with a line of text."""
+    for math in list(tree.iter("math", "mml:math", "m:math")):
+        text, holder, shown = linear_formula(math), math, math.get("display")
+        for outer in math.iterancestors():
+            is_alone = len(outer) == 1 and not (outer.text or "").strip() and outer.tag == "span"
+            is_drawn = not _RENDERERS.isdisjoint((outer.get("class") or "").split())
+            if is_drawn or outer.tag in {"mjx-container", "mjx-assistive-mml"}:
+                is_apart = "display" in (outer.get("class") or "").lower() or outer.get("display")
+                shown = "block" if is_apart and outer.tag != "mjx-assistive-mml" else shown
+            elif not is_alone or (holder.tail or "").strip():
+                break
+            holder = outer
+        _set_formula(math, text, is_apart=shown in {"block", "true"})
+        if holder is not math:
+            math.tail = holder.tail
+            holder.getparent().replace(holder, math)
+    for script in list(tree.iter("script")):
+        if not (script.get("type") or "").startswith("math/tex"):
+            continue
+        before = script.getprevious()
+        while before is not None and "MathJax" in (before.get("class") or ""):
+            before.drop_tree()
+            before = script.getprevious()
+        if before is not None and before.tag == "math" and not (before.tail or "").strip():
+            script.drop_tree()  # drawn just before it
+        else:
+            source = re.sub(r"%?\s*(?:<!\[CDATA\[|\]\]>)", "", script.text or "")
+            _set_formula(script, linear_tex(source), is_apart="display" in script.get("type"))
+    for image in list(tree.iter("img")):
+        source = image.get("src") or ""
+        if _PICTURE.search(image.get("class") or "") or _PICTURE_SOURCE.search(source):
+            _set_formula(image, linear_tex(image.get("alt") or ""), is_apart=False)
+
+
+def _set_formula(element: Any, text: str, *, is_apart: bool) -> None:
+    tail = element.tail
+    element.clear()
+    element.tag, element.text, element.tail = "math", text, tail
+    if is_apart:
+        element.set("display", "block")
+
+
+# Code
+
+
+def _write_code(tree: Any) -> None:
+    """Take line numbers out of listings, and make `pre` of those that are written otherwise."""
+    for element in list(tree.iter("td", "th", "span", "div", "a", "pre")):
+        text = "".join(element.itertext()).strip()
+        is_number = text.replace("\n", "").replace(" ", "").isdecimal()
+        if (
+            (is_number or (not text and element.get("data-line-number")))
+            and _LINE_NUMBERS.search(element.get("class") or "")
+            and element.getparent() is not None
+        ):
+            table = next(element.iterancestors("table", "pre"), None)
+            element.drop_tree()
+            if table is not None and table.tag == "table" and element.tag in {"td", "th"}:
+                is_listing = next(table.iter("pre"), None) is None
+                table.tag = "pre" if is_listing else "div"
+    for code in list(tree.iter("code", "samp")):
+        before, outer = code.getprevious(), code.getparent()
+        beside = (before, code.getnext())
+        texts = (outer.text if before is None else before.tail, code.tail)
+        is_alone = not any((text or "").strip() for text in texts) and not any(
+            element is not None and element.tag in _IN_LINE for element in beside
+        )
+        is_long = next(code.iter("br"), None) is not None or "\n" in code.text_content().strip()
+        is_free = outer.tag not in _IN_LINE and next(code.iterancestors("pre"), None) is None
+        if is_alone and is_long and is_free:
+            code.tag = "pre"
+
+
+# Notes
+
+_NOTE_TEXTS = frozenset({"ltx_note_content", "sidenote", "marginnote", "footnote-tooltip"})
+_NOTE_LINKS = frozenset({"footnote-ref", "footnote-reference", "noteref", "fn-ref", "footnoteRef"})
+_NOTE_MARK = re.compile(r"[\[(]?(?:note\s|nb\s)?(?:\d{1,3}|[a-z]{1,2}|[*†‡§¶#]+)[\])]?")
+_NOTE_BLOCKS = frozenset({"li", "p", "dd", "dt", "div", "aside", "td", "section"})
+_NO_NOTE = ("h1", "h2", "h3", "h4", "h5", "h6", "table", "figure", "pre", "ol", "ul")
+
+
+def _name_linked_notes(tree: Any) -> None:
+    """Name as notes what a mark in the text leads to, further down; set the mark as one."""
+    places = {element: place for place, element in enumerate(tree.iter())}
+    targets: dict[str, Any] = {}
+    for element in places:
+        for name in {element.get("id"), element.get("name") if element.tag == "a" else None}:
+            if name:
+                targets.setdefault(name, element)
+    for link in list(tree.iter("a")):
+        text = link.text_content().strip()
+        fragment = (link.get("href") or "").partition("#")[2]
+        if not fragment or not _NOTE_MARK.fullmatch(text):
+            continue
+        previous, outer = link.getprevious(), link.getparent()
+        before = (outer.text if previous is None else previous.tail) or ""
+        named = {*(link.get("class") or "").split(), link.get("epub:type"), link.get("role")}
+        is_named = not named.isdisjoint({*_NOTE_LINKS, "doc-noteref"})
+        is_raised = outer.tag == "sup" or next(link.iter("sup"), None) is not None
+        is_bracketed = text[0] == "[" or re.search(r"\[[^\[\]]*$|^\s*[,;–-]\s*$", before)
+        is_glued = text.isdecimal() and before[-1:].isdecimal()
+        if not (is_named or is_raised or is_bracketed or is_glued):
+            continue
+        if (is_named or is_glued) and not (is_raised or is_bracketed):
+            _set_mark(link, text)
+        target = targets.get(unquote(fragment), targets.get(fragment))
+        if target is None or places[target] < places[link]:
+            continue
+        holders = (target, *target.iterancestors())
+        note = next((h for h in holders if h.tag in _NOTE_BLOCKS), None)
+        if note is None or note in link.iterancestors():
+            continue
+        if all(next(note.iterdescendants(tag), None) is None for tag in _NO_NOTE):
+            note.set("role", "doc-footnote")
+
+
+def _set_mark(element: Any, text: str) -> None:
+    """Make an element the raised mark of a note."""
+    tail = element.tail
+    element.clear()
+    element.tag, element.tail = "sup", tail
+    mark = element.makeelement("a")
+    mark.text = text
+    element.append(mark)
+
+
+def _name_notes_in_lines(tree: Any) -> None:
+    """Name notes whose text stands inside of a line, and put their mark before it."""
+    for note in list(tree.iter("span", "small", "label")):
+        names = {*(note.get("class") or "").split()}
+        roles = {note.get("role"), note.get("epub:type")}
+        if _NOTE_TEXTS.isdisjoint(names) and roles.isdisjoint(
+            {"tooltip", "doc-footnote", "footnote"}
+        ):
+            continue
+        for inner in list(note.iter("sup", "span")):
+            if not {"ltx_note_mark", "ltx_tag_note"}.isdisjoint((inner.get("class") or "").split()):
+                inner.drop_tree()
+        holder = note.getparent()
+        if "ltx_note_content" in names:
+            # Shown when its mark is pointed at; the style sheet hides it until then.
+            note.attrib.clear()
+            if "ltx_note_outer" in (holder.get("class") or ""):
+                holder.attrib.clear()
+                holder = holder.getparent()
+        note.set("role", "doc-footnote")
+        raised = next(holder.iterchildren("sup"), None)
+        mark = "" if raised is None else raised.text_content().strip()
+        if raised is not None and _NOTE_MARK.fullmatch(mark):
+            if next(raised.iter("a"), None) is None:
+                _set_mark(raised, mark)
+            note.text = f"{f'[{mark}]' if mark.isalnum() else mark} {(note.text or '').lstrip()}"
+
+
+def place_notes(tree: Any) -> None:
+    """Put notes that stand inside of a line at the end of its block, or behind its table."""
+    for note in list(tree.iter("span", "small", "label")):
+        if note.get("role") != "doc-footnote" or note.getparent() is None:
+            continue
+        frames = list(note.iterancestors("table", "figure"))
+        block = next((e for e in note.iterancestors() if e.tag not in _IN_LINE), None)
+        note.drop_tree()
+        note.tail, note.tag = None, "div"
+        if frames:
+            frames[-1].addnext(note)
+        elif block is not None:
+            block.append(note)
+
+
+_IN_LINE = frozenset(
+    {
+        "a", "abbr", "b", "bdi", "bdo", "big", "cite", "code", "dfn", "em", "font", "i", "ins",
+        "kbd", "label", "mark", "q", "samp", "small", "span", "strong", "sub", "sup", "time", "u",
+        "var",
+    }
+)  # fmt: skip
