@@ -33,7 +33,7 @@ from rag_assets.parsing.page_tables import (
 from rag_assets.parsing.page_tree import place_notes, plain_page
 from rag_assets.parsing.registry import ParseHints
 from rag_assets.parsing.sections import subtype_of_title
-from rag_assets.parsing.seen import apart, settle_raised
+from rag_assets.parsing.seen import LEVEL, apart, settle_raised
 from rag_assets.parsing.sniffing import foreign_name_warning
 from rag_assets.parsing.text import decode_text, decoder_version
 
@@ -73,7 +73,9 @@ _EQUATION = re.compile(rf"{_FORMULA}([^{_FORMULA}]+){_FORMULA}\s*([.,;:]?)")
 _LONE_MARK = re.compile(
     r"[•◦▪●○‣–*†‡§-]|\[\w{1,8}\]|\(?(?:\d{1,3}|[a-z]|[ivxlc]{1,5})[.)]", re.IGNORECASE
 )
-_OWN_MARK = re.compile(r"(?:[•◦▪●○‣]|\[\w{1,8}\])\s")
+_OWN_MARK = re.compile(
+    r"(?:[•◦▪●○‣]|\[\w{1,8}\]|\(?(?P<number>\d{1,3}|[a-z]|[ivxlc]{1,5})[.)])\s", re.IGNORECASE
+)
 _UNPRINTED = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 # Deeper lists stay at this margin, or a page of nested lists would grow with its square.
 _MAX_INDENTS = 10
@@ -279,7 +281,9 @@ class _Walk:
             if element.get("display") == "block":
                 self._append("formula", _fold(element.text_content()))
             else:
-                self.texts.append(f"{_FORMULA}{element.text_content()}{_FORMULA}")
+                formula = element.text_content()
+                mark = "" if LEVEL in formula else _FORMULA
+                self.texts.append(f"{mark}{formula}{mark}")
         elif tag == "img":
             sign = (element.get("alt") or "").strip()
             if 0 < len(sign) <= _MAX_EMOJI_CHARACTERS and not sign.isascii():
@@ -321,14 +325,15 @@ class _Walk:
             mark=outer.mark,
             is_link=outer.is_link or tag == "a",
             is_note=outer.is_note or not _NOTE_NAMES.isdisjoint(names),
-            list_depth=outer.list_depth + (tag in _LISTS),
+            list_depth=outer.list_depth + (tag in _LISTS or tag == "dl"),
         )
         is_frame = tag in _FURNITURE or role in _FURNITURE_ROLES
         opened.is_furniture = not opened.is_note and (outer.is_furniture or is_frame)
         heading = tag[1:] if re.fullmatch(r"h[1-6]", tag) else ""
         heading = heading or (role == "heading" and element.get("aria-level")) or ""
         if heading.isdecimal():
-            opened.kind, opened.level, opened.mark = "heading", int(heading), ""
+            opened.kind, opened.level = "heading", int(heading)
+            opened.mark = outer.mark if re.fullmatch(r"\w+\. ", outer.mark or "") else ""
         elif tag in {"figcaption", "caption"}:
             opened.kind, opened.level, opened.mark = "caption", None, ""
         elif tag == "li":
@@ -336,11 +341,12 @@ class _Walk:
             if outer.tag == "ol":
                 opened.mark = self._number(element, outer)
         elif tag in {"dt", "dd"}:
-            opened.kind, opened.level, opened.mark = "list", 1 if tag == "dt" else 2, ""
+            opened.kind, opened.level, opened.mark = "list", max(1, opened.list_depth), ""
+            opened.level += tag == "dd"
         if opened.is_note and (opened.kind in {"list", "paragraph"} or not outer.is_note):
             opened.kind, opened.level = "footnote", None
             number = re.fullmatch(r"(\w+)\. ", opened.mark or "") if tag == "li" else None
-            opened.mark = f"[{number[1]}] " if number else ""
+            opened.mark = f"[{number[1]}] " if number else outer.mark if tag == "dd" else ""
         self.stack.append(opened)
         self._add(element.text)
 
@@ -353,20 +359,7 @@ class _Walk:
         number = _integer(item.get("value"), outer.items)
         outer.items = number + (-1 if outer.element.get("reversed") is not None else 1)
         kind = item.get("type") or outer.element.get("type") or "1"
-        if kind in {"none", "disc"}:
-            return "- "
-        if kind in {"a", "A"} and number > 0:
-            letters = ""
-            while number:
-                number, place = divmod(number - 1, 26)
-                letters = chr(ord(kind) + place) + letters
-            return f"{letters}. "
-        if kind in {"i", "I"} and 0 < number < _MAX_ROMAN:
-            roman, rest = "", number
-            for value, sign in _ROMAN:
-                roman, rest = roman + sign * (rest // value), rest % value
-            return f"{roman.upper() if kind == 'I' else roman}. "
-        return f"{number}. "
+        return "- " if kind in {"none", "disc"} else f"{_counter(number, kind)}. "
 
     def leave(self, element: Any, tag: str) -> None:
         if self.stack and self.stack[-1].element is element:
@@ -383,15 +376,19 @@ class _Walk:
             text = "\n".join(filter(None, map(_fold, part.split(_LINE_BREAK))))
             equation = _EQUATION.fullmatch(text)
             text = text.replace(_FORMULA, "")
-            is_item = place.kind in {"list", "footnote"}
+            is_item = place.kind in {"list", "footnote"} or bool(place.mark)
             if equation and place.kind in {"paragraph", "list"}:
                 self.pieces.append(self._piece("formula", equation[1] + equation[2]))
             elif is_item and place.mark is not None and _LONE_MARK.fullmatch(text):
                 self._set_mark("- " if place.mark == "- " and len(text) == 1 else f"{text} ")
+            elif place.kind == "footnote" and place.tag == "dt" and text.isdecimal():
+                self._set_mark(f"[{text}] ")
             elif text:
                 piece = self._piece(place.kind, text, min(linked, len(text)))
                 piece.level, piece.mark = place.level, place.mark
-                if place.mark == "- " and _OWN_MARK.match(text):
+                own, number = _OWN_MARK.match(text), (place.mark or "")[:-2]
+                same = {_counter(int(number), kind) for kind in "1ai"} if number.isdecimal() else ()
+                if own and (place.mark == "- " or (own["number"] or "").lower() in same):
                     piece.mark = ""
                 self.pieces.append(piece)
                 if is_item:
@@ -404,6 +401,8 @@ class _Walk:
     def _set_mark(self, mark: str | None) -> None:
         for opened, outer in zip(self.stack[::-1], self.stack[-2::-1], strict=False):
             opened.mark = "" if mark is None and opened.tag in {"dt", "dd"} else mark
+            if opened.tag == "dt" and opened.is_note:
+                outer.mark = opened.mark
             if opened.tag in {"li", "dt", "dd"} or opened.is_note > outer.is_note:
                 break
 
@@ -436,6 +435,19 @@ _ROMAN = (
     (40, "xl"), (10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i"),
 )  # fmt: skip
 _MAX_ROMAN = 4000
+
+
+def _counter(number: int, kind: str) -> str:
+    """Return a number as the type of a list writes it: `1`, `a`, `A`, `i` or `I`."""
+    written, rest = "", number
+    if kind in {"a", "A"} and number > 0:
+        while rest:
+            rest, place = divmod(rest - 1, 26)
+            written = chr(ord(kind) + place) + written
+    elif kind in {"i", "I"} and 0 < number < _MAX_ROMAN:
+        for value, sign in _ROMAN:
+            written, rest = written + sign * (rest // value), rest % value
+    return (written.upper() if kind == "I" else written) or str(number)
 
 
 def _integer(text: str | None, otherwise: int) -> int:
@@ -495,6 +507,7 @@ def choose_content(page: str, pieces: Sequence[Piece], depth: int) -> tuple[list
     if anchors:
         tree = pieces[0].path[0].getroottree()
         frames = {element for find in OVERALL_DISCARD_XPATH for element in find(tree)}
+        frames.difference_update(*(pieces[index].path for index in kept))
         framed = {i for i, piece in enumerate(pieces) if not frames.isdisjoint(piece.path)}
         kept = _completed(pieces, kept, framed, anchors[0], anchors[-1])
     own_text = [piece for piece in whole if not piece.is_linked]

@@ -5,7 +5,7 @@ import unicodedata
 from collections.abc import Callable, Sequence
 from typing import Any  # Any: elements of lxml
 
-from rag_assets.parsing.seen import exponent
+from rag_assets.parsing.seen import exponent, lowered, raised
 
 _NOTHING = frozenset({"annotation", "annotation-xml", "mphantom", "none", "mprescripts"})
 _SPACED = frozenset("=≈≠<>≤≥±×·⋅→∈≡∼∝")
@@ -13,8 +13,8 @@ _SPACED = frozenset("=≈≠<>≤≥±×·⋅→∈≡∼∝")
 _INVISIBLE = {"\u2061": "", "\u2062": "", "\u2063": ",", "\u2064": " "}
 # Stands between factors until the formula is whole: of 1/(2x) both belong to the denominator.
 _TIMES = "\u2062"
-_ATOM = re.compile(rf"\w*|\d+(?:[.,]\d+)*|\W|[d∂]{_TIMES}\w")
-_FACTORS = re.compile(rf"[−-]?[\w.,^{_TIMES}]+")
+_ATOM = re.compile(rf"\w*|\d+(?:[.,]\d+)*|\W|[d∂]{_TIMES}?\w|\w+\([^()]*\)")
+_FACTORS = re.compile(rf"[−-]?[\w.,^∂{_TIMES}]+")
 _INDEX = re.compile(rf"[\w{_TIMES}]+")
 _PRIMES = re.compile(r"[′″‴'*∗†]+|[∘°]")
 _RELATION = re.compile(r"\s*[=≈≠<>≤≥≡∼∝→]")
@@ -30,7 +30,14 @@ _LINES_UNDER = frozenset({"", "_", "\u0332", "¯", "⏟", "⏞", "︸", "︷"})
 
 
 def linear_formula(element: Any) -> str:
-    """Return a `math` element on one line, of its TeX source where it has no MathML."""
+    """Return a `math` element on one line, of its TeX source where it has no MathML.
+
+    A script alone, as in `CO$_2$`, is marked for `settle_raised` like any other.
+    """
+    alone = _edge(element, 0) if len(element) == 1 else element
+    if _name(alone) in {"msup", "msub"} and len(alone) == 2 and not _render(alone[0]):
+        mark = raised if _name(alone) == "msup" else lowered
+        return mark(_render(alone[1]).replace(_TIMES, "").strip())
     text = " ".join(_render(element).replace(_TIMES, "").split())
     if text:
         return text
@@ -64,6 +71,8 @@ def _render(element: Any) -> str:
         written = _multiscripts(children)
     elif tag == "msqrt":
         written = f"sqrt({_row(children).strip()})"
+    elif tag == "mfrac" and element.get("linethickness") in {"0", "0pt", "0px"}:
+        written = " choose ".join(_render(child).strip() for child in children)
     elif tag in MATHML and children:
         parts = children[1:] if tag == "mlabeledtr" else children
         written = MATHML[tag]([_render(child).strip() for child in parts])
@@ -91,7 +100,10 @@ def _row(children: Sequence[Any]) -> str:
             if (left.isalnum() or left in ")]}") and (right.isalnum() or right in "([√"):
                 sides = (_edge(before, -1), _edge(child, 0))
                 is_word = any(len(side.text or "") > 1 and side.text.isalpha() for side in sides)
-                is_built = _name(sides[0]).startswith("m") and len(sides[0]) > 0
+                # H_2O has one reading, x_i y and c^2 m have not without the blank.
+                is_built = len(sides[0]) > 0 and not (
+                    _name(sides[0]) == "msub" and left.isdigit() and right.isalpha()
+                )
                 is_fraction = _name(sides[1]) == "mfrac" or _name(sides[0]) == "mfrac"
                 is_apart = (left.isdigit() and right.isdigit()) or is_fraction
                 is_apart = is_apart or (right.isalnum() and (is_word or is_built))
@@ -102,7 +114,7 @@ def _row(children: Sequence[Any]) -> str:
 
 def _edge(element: Any, place: int) -> Any:
     """Return the first or last part of a group that is no group."""
-    while _name(element) in {"mrow", "mstyle", "mpadded", "semantics"} and len(element):
+    while _name(element) in {"math", "mrow", "mstyle", "mpadded", "semantics"} and len(element):
         element = element[0 if _name(element) == "semantics" else place]
     return element
 

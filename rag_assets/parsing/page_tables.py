@@ -6,7 +6,7 @@ from typing import Any  # Any: elements of lxml
 
 from rag_assets.parsing.flow import markdown_table
 from rag_assets.parsing.seen import settle_raised
-from rag_assets.parsing.sheets import SAMPLE_ROWS, find_layout
+from rag_assets.parsing.sheets import SAMPLE_ROWS, Layout, find_layout
 
 _LAYOUT_CONTENT = ("h1", "h2", "h3", "h4", "h5", "h6", "form", "article", "nav")
 # A cell of data holds a value or a sentence or two; a column of a layout holds the page.
@@ -108,6 +108,17 @@ def _names(grid: Sequence[Sequence[tuple[str, str]]], heads: int) -> tuple[list[
     def filled(texts: Sequence[str]) -> list[tuple[int, str]]:
         return [(column, text) for column, text in enumerate(texts) if text]
 
+    if not heads and len(grid) > 2:
+        # Groups over the names of the second row, where a cell over both rows gives a name, too.
+        groups, texts = [own for own, _ in grid[0]], [own for own, _ in grid[1]]
+        for place, (own, name) in enumerate(grid[1][: len(groups)]):
+            if not own and name and name == groups[place]:
+                groups[place], texts[place] = "", name
+        body = [filled([own for own, _ in line]) for line in grid[2:SAMPLE_ROWS]]
+        top, rows = filled(groups), [filled(texts), *body]
+        layout = find_layout([top, *rows], {}, single_column=False) if top else Layout(0, 0, {})
+        if layout.titles + layout.headers == 2 and len(rows[0]) > len(top):
+            return joined(2), 2
     for above in dict.fromkeys((max(1, heads - 1), max(1, heads))):
         top = filled(joined(above) if heads else [own for own, _ in grid[0]] if grid else [])
         rows = [filled([own for own, _ in line]) for line in grid[above : above + SAMPLE_ROWS]]
@@ -116,8 +127,6 @@ def _names(grid: Sequence[Sequence[tuple[str, str]]], heads: int) -> tuple[list[
         layout = find_layout([top, *rows], {}, single_column=False)
         is_unit = len(rows[0]) < len(top) and len({name for _, name in top}) == len(top)
         if (layout.titles, layout.headers) == (0, 2) and (is_unit or above >= heads):
-            if not is_unit and not heads:
-                return joined(2), 2
             width = max(layout.names) + 1
             return [layout.names.get(column, "") for column in range(width)], above + 1
     return joined(max(1, heads)), max(1, heads)
@@ -172,4 +181,4 @@ def code_text(element: Any) -> str:
             is_open = not text.endswith("\n") or (len(text) == begin and not len(inner))
             text += "\n" if inner.tag in _LINES and is_open else ""
             text += inner.tail or ""
-    return settle_raised(re.sub(r"\r\n?", "\n", text))
+    return settle_raised(re.sub(r"\r\n?", "\n", text).replace("\xa0", " "))

@@ -26,6 +26,7 @@ _NO_PART_NAMES = frozenset(
     }
 )  # fmt: skip
 _TITLES = ("h1", "h2", "h3", "h4", "h5", "h6", "summary", "dt", "legend", "caption", "figcaption")
+_OWN_MARKS = re.compile(r"(?:^|[\s_-])(?:label|tag|marker|num(?:ber)?)(?=[\s_-]|$)", re.IGNORECASE)
 _LINE_NUMBERS = re.compile(
     r"(?:^|[\s_-])(?:line-?no|line-?num|gutter|blob-num|hljs-ln-n|lnt?(?=\s|$))", re.IGNORECASE
 )
@@ -39,6 +40,10 @@ def plain_page(tree: Any) -> None:
         if tag in {"span", "div"}:
             said = [element.get("role") or "", *sorted(names, reverse=True)]
             element.tag = next(filter(None, map(_NAMED_TAGS.get, said)), tag)
+        elif tag in {"xmp", "listing"}:
+            element.tag = "pre"
+        elif tag == "li" and len(element) and not (element.text or "").strip():
+            _show_own_mark(element, element[0])
         if element.getparent() is not None and _is_no_part(element, tag, names):
             element.drop_tree()
         elif "ltx_bibblock" in names:
@@ -47,6 +52,14 @@ def plain_page(tree: Any) -> None:
     _write_code(tree)
     _name_linked_notes(tree)
     _name_notes_in_lines(tree)
+
+
+def _show_own_mark(item: Any, first: Any) -> None:
+    """Part the mark that an item brings itself from its text."""
+    is_mark = _OWN_MARKS.search(first.get("class") or "") and first.tag in _IN_LINE
+    if is_mark and _NOTE_MARK.fullmatch(first.text_content().strip().rstrip(".):")):
+        first.tail = f" {first.tail or ''}"
+        item.set("type", "none")
 
 
 def _is_no_part(element: Any, tag: str, names: set[str]) -> bool:
@@ -93,9 +106,14 @@ def _write_formulas(tree: Any) -> None:
             elif not is_alone or (holder.tail or "").strip():
                 break
             holder = outer
-        _set_formula(math, text, is_apart=shown in {"block", "true"})
+        is_apart = shown in {"block", "true"}
+        tail, before = holder.tail or "", _text_before(holder)
+        # No number gains a digit of the formula beside it.
+        text = f" {text}" if before[-1:].isdigit() and text[:1].isdigit() else text
+        text += " " if text[-1:].isdigit() and tail[:1].isdigit() else ""
+        _set_formula(math, text, is_apart=is_apart)
         if holder is not math:
-            math.tail = holder.tail
+            math.tail = tail
             holder.getparent().replace(holder, math)
     for script in list(tree.iter("script")):
         if not (script.get("type") or "").startswith("math/tex"):
@@ -113,6 +131,11 @@ def _write_formulas(tree: Any) -> None:
         source = image.get("src") or ""
         if _PICTURE.search(image.get("class") or "") or _PICTURE_SOURCE.search(source):
             _set_formula(image, linear_tex(image.get("alt") or ""), is_apart=False)
+
+
+def _text_before(element: Any) -> str:
+    previous = element.getprevious()
+    return (element.getparent().text if previous is None else previous.tail) or ""
 
 
 def _set_formula(element: Any, text: str, *, is_apart: bool) -> None:
@@ -144,7 +167,7 @@ def _write_code(tree: Any) -> None:
     for code in list(tree.iter("code", "samp")):
         before, outer = code.getprevious(), code.getparent()
         beside = (before, code.getnext())
-        texts = (outer.text if before is None else before.tail, code.tail)
+        texts = (_text_before(code), code.tail)
         is_alone = not any((text or "").strip() for text in texts) and not any(
             element is not None and element.tag in _IN_LINE for element in beside
         )
@@ -176,8 +199,7 @@ def _name_linked_notes(tree: Any) -> None:
         fragment = (link.get("href") or "").partition("#")[2]
         if not fragment or not _NOTE_MARK.fullmatch(text):
             continue
-        previous, outer = link.getprevious(), link.getparent()
-        before = (outer.text if previous is None else previous.tail) or ""
+        outer, before = link.getparent(), _text_before(link)
         named = {*(link.get("class") or "").split(), link.get("epub:type"), link.get("role")}
         is_named = not named.isdisjoint({*_NOTE_LINKS, "doc-noteref"})
         is_raised = outer.tag == "sup" or next(link.iter("sup"), None) is not None
@@ -196,6 +218,11 @@ def _name_linked_notes(tree: Any) -> None:
             continue
         if all(next(note.iterdescendants(tag), None) is None for tag in _NO_NOTE):
             note.set("role", "doc-footnote")
+            mark = next(note.iter("sup"), None)
+            if mark is not None and note.text_content().lstrip().startswith(mark.text_content()):
+                shown = mark.text_content().strip()
+                mark.tag, mark.text = "span", f"[{shown}]" if shown.isalnum() else shown
+                del mark[:]
 
 
 def _set_mark(element: Any, text: str) -> None:
