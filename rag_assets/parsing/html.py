@@ -579,7 +579,10 @@ def _with_neighbours(
     for index in sorted(kept, reverse=True):
         above = index - 1
         while above >= 0 and above not in kept and pieces[above].kind == "heading":
-            if pieces[above].is_furniture or pieces[above].is_linked:
+            # The title of what was left out has no deeper one below it.
+            is_closed = (pieces[above + 1].level or 9) <= (pieces[above].level or 1)
+            is_closed = is_closed and pieces[above + 1].kind == "heading"
+            if pieces[above].is_furniture or pieces[above].is_linked or is_closed:
                 break
             kept.add(above)
             above -= 1

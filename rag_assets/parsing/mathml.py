@@ -15,7 +15,7 @@ _INVISIBLE = {"\u2061": "", "\u2062": "", "\u2063": ",", "\u2064": " "}
 _TIMES = "\u2062"
 _ATOM = re.compile(rf"\w*|\d+(?:[.,]\d+)*|\W|[d∂]{_TIMES}?\w|\w+\([^()]*\)")
 _FACTORS = re.compile(rf"[−-]?[\w.,^∂{_TIMES}]+")
-_INDEX = re.compile(rf"[\w{_TIMES}]+")
+_INDEX = re.compile(r"\w+")
 _PRIMES = re.compile(r"[′″‴'*∗†]+|[∘°]")
 _RELATION = re.compile(r"\s*[=≈≠<>≤≥≡∼∝→]")
 # Signs over a letter: the combining character, and the name over more than a letter.
@@ -158,7 +158,8 @@ def _superscript(parts: Sequence[str]) -> str:
 def _subscript(parts: Sequence[str]) -> str:
     if len(parts) < 2:
         return parts[0]
-    index = parts[1] if _INDEX.fullmatch(parts[1]) else f"({parts[1]})"
+    index = parts[1].replace(_TIMES, "")
+    index = index if _INDEX.fullmatch(index) else f"({index})"
     return f"{_operand(parts[0])}_{index}"
 
 

@@ -5,6 +5,7 @@ it, or taken out where its own markup says that it is no part of the text.
 """
 
 import re
+from collections.abc import Iterator
 from typing import Any  # Any: elements of lxml
 from urllib.parse import unquote
 
@@ -13,9 +14,9 @@ from rag_assets.parsing.mathml import linear_formula, linear_tex
 # LaTeXML writes a table inside of a line as `span`; ARIA names what other elements stand for.
 _NAMED_TAGS = {
     "ltx_tabular": "table", "ltx_thead": "thead", "ltx_tbody": "tbody", "ltx_tfoot": "tfoot",
-    "ltx_tr": "tr", "ltx_th": "th", "ltx_td": "td", "table": "table", "rowgroup": "tbody",
-    "row": "tr", "columnheader": "th", "rowheader": "th", "cell": "td", "list": "ul",
-    "listitem": "li",
+    "ltx_listing": "pre", "ltx_tr": "tr", "ltx_th": "th", "ltx_td": "td", "table": "table",
+    "rowgroup": "tbody", "row": "tr", "columnheader": "th", "rowheader": "th", "cell": "td",
+    "list": "ul", "listitem": "li",
 }  # fmt: skip
 # Links to edit and back to the mark of a note, and MediaWiki's frames around an article.
 _NO_PART_NAMES = frozenset(
@@ -23,10 +24,12 @@ _NO_PART_NAMES = frozenset(
         "mw-editsection", "mw-cite-backlink", "mw-jump-link", "navigation-not-searchable", "navbox",
         "vertical-navbox", "catlinks", "printfooter", "sistersitebox", "footnote-back",
         "footnote-backref", "data-footnote-backref", "ltx_note_type",
+        "ltx_tag_listingline", "ltx_listing_data", "ltx_bib_cited",
     }
 )  # fmt: skip
 _TITLES = ("h1", "h2", "h3", "h4", "h5", "h6", "summary", "dt", "legend", "caption", "figcaption")
 _OWN_MARKS = re.compile(r"(?:^|[\s_-])(?:label|tag|marker|num(?:ber)?)(?=[\s_-]|$)", re.IGNORECASE)
+_UNPRINTED = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 _LINE_NUMBERS = re.compile(
     r"(?:^|[\s_-])(?:line-?no|line-?num|gutter|blob-num|hljs-ln-n|lnt?(?=\s|$))", re.IGNORECASE
 )
@@ -34,6 +37,12 @@ _LINE_NUMBERS = re.compile(
 
 def plain_page(tree: Any) -> None:
     """Change a page's tree so that its elements say what its text is."""
+    for element in tree.iter():
+        # A reference like `&#1;` gives what XML cannot hold, and lxml refuses to set.
+        for name in ("text", "tail"):
+            text = getattr(element, name)
+            if text and _UNPRINTED.search(text):
+                setattr(element, name, _UNPRINTED.sub(" ", text))
     for element in list(tree.iter()):
         tag = element.tag if isinstance(element.tag, str) else ""
         names = set((element.get("class") or "").split())
@@ -95,19 +104,9 @@ _PICTURE_SOURCE = re.compile(r"latex\.php|latex\.codecogs\.com|/math/render/|mat
 
 def _write_formulas(tree: Any) -> None:
     """Make every formula one `math` element with a line of text."""
-    for math in list(tree.iter("math", "mml:math", "m:math")):
-        text, holder, shown = linear_formula(math), math, math.get("display")
-        for outer in math.iterancestors():
-            is_alone = len(outer) == 1 and not (outer.text or "").strip() and outer.tag == "span"
-            is_drawn = not _RENDERERS.isdisjoint((outer.get("class") or "").split())
-            if is_drawn or outer.tag in {"mjx-container", "mjx-assistive-mml"}:
-                is_apart = "display" in (outer.get("class") or "").lower() or outer.get("display")
-                shown = "block" if is_apart and outer.tag != "mjx-assistive-mml" else shown
-            elif not is_alone or (holder.tail or "").strip():
-                break
-            holder = outer
-        is_apart = shown in {"block", "true"}
-        tail, before = holder.tail or "", _text_before(holder)
+    for math in _each(tree, "math", "mml:math", "m:math"):
+        holder, is_apart = _drawing_of(math)
+        text, tail, before = linear_formula(math), holder.tail or "", _text_before(holder)
         # No number gains a digit of the formula beside it.
         text = f" {text}" if before[-1:].isdigit() and text[:1].isdigit() else text
         text += " " if text[-1:].isdigit() and tail[:1].isdigit() else ""
@@ -115,7 +114,7 @@ def _write_formulas(tree: Any) -> None:
         if holder is not math:
             math.tail = tail
             holder.getparent().replace(holder, math)
-    for script in list(tree.iter("script")):
+    for script in _each(tree, "script"):
         if not (script.get("type") or "").startswith("math/tex"):
             continue
         before = script.getprevious()
@@ -127,10 +126,34 @@ def _write_formulas(tree: Any) -> None:
         else:
             source = re.sub(r"%?\s*(?:<!\[CDATA\[|\]\]>)", "", script.text or "")
             _set_formula(script, linear_tex(source), is_apart="display" in script.get("type"))
-    for image in list(tree.iter("img")):
+    for image in _each(tree, "img"):
         source = image.get("src") or ""
         if _PICTURE.search(image.get("class") or "") or _PICTURE_SOURCE.search(source):
             _set_formula(image, linear_tex(image.get("alt") or ""), is_apart=False)
+
+
+def _drawing_of(math: Any) -> tuple[Any, bool]:
+    """Return the element that a program drew a formula in, and whether it is set apart."""
+    holder, is_apart = math, math.get("display") == "block"
+    for outer in math.iterancestors():
+        is_alone = len(outer) == 1 and not (outer.text or "").strip() and outer.tag == "span"
+        names = (outer.get("class") or "").split()
+        is_drawn = not _RENDERERS.isdisjoint(names) or outer.tag.startswith("mjx-")
+        if not is_drawn and not (is_alone and not (holder.tail or "").strip()):
+            break
+        if outer.getparent() is None or sum(1 for _ in outer.iter(math.tag)) > 1:
+            break
+        holder = outer
+        is_apart |= is_drawn and any("display" in name.lower() for name in names)
+        is_apart |= outer.tag == "mjx-container" and outer.get("display") == "true"
+    return holder, is_apart
+
+
+def _each(tree: Any, *tags: str) -> Iterator[Any]:
+    """Yield the elements that are still in a tree, which may change meanwhile."""
+    for element in list(tree.iter(*tags)):
+        if element.getparent() is not None:
+            yield element
 
 
 def _text_before(element: Any) -> str:
@@ -151,20 +174,18 @@ def _set_formula(element: Any, text: str, *, is_apart: bool) -> None:
 
 def _write_code(tree: Any) -> None:
     """Take line numbers out of listings, and make `pre` of those that are written otherwise."""
-    for element in list(tree.iter("td", "th", "span", "div", "a", "pre")):
+    for element in _each(tree, "td", "th", "span", "div", "a", "pre"):
         text = "".join(element.itertext()).strip()
         is_number = text.replace("\n", "").replace(" ", "").isdecimal()
-        if (
-            (is_number or (not text and element.get("data-line-number")))
-            and _LINE_NUMBERS.search(element.get("class") or "")
-            and element.getparent() is not None
+        if (is_number or (not text and element.get("data-line-number"))) and _LINE_NUMBERS.search(
+            element.get("class") or ""
         ):
             table = next(element.iterancestors("table", "pre"), None)
             element.drop_tree()
             if table is not None and table.tag == "table" and element.tag in {"td", "th"}:
                 is_listing = next(table.iter("pre"), None) is None
                 table.tag = "pre" if is_listing else "div"
-    for code in list(tree.iter("code", "samp")):
+    for code in _each(tree, "code", "samp"):
         before, outer = code.getprevious(), code.getparent()
         beside = (before, code.getnext())
         texts = (_text_before(code), code.tail)
@@ -194,7 +215,7 @@ def _name_linked_notes(tree: Any) -> None:
         for name in {element.get("id"), element.get("name") if element.tag == "a" else None}:
             if name:
                 targets.setdefault(name, element)
-    for link in list(tree.iter("a")):
+    for link in _each(tree, "a"):
         text = link.text_content().strip()
         fragment = (link.get("href") or "").partition("#")[2]
         if not fragment or not _NOTE_MARK.fullmatch(text):
@@ -237,12 +258,11 @@ def _set_mark(element: Any, text: str) -> None:
 
 def _name_notes_in_lines(tree: Any) -> None:
     """Name notes whose text stands inside of a line, and put their mark before it."""
-    for note in list(tree.iter("span", "small", "label")):
+    for note in _each(tree, "span", "small", "label"):
         names = {*(note.get("class") or "").split()}
         roles = {note.get("role"), note.get("epub:type")}
-        if _NOTE_TEXTS.isdisjoint(names) and roles.isdisjoint(
-            {"tooltip", "doc-footnote", "footnote"}
-        ):
+        named = not roles.isdisjoint({"tooltip", "doc-footnote", "footnote"})
+        if not named and _NOTE_TEXTS.isdisjoint(names):
             continue
         for inner in list(note.iter("sup", "span")):
             if not {"ltx_note_mark", "ltx_tag_note"}.isdisjoint((inner.get("class") or "").split()):
@@ -265,8 +285,8 @@ def _name_notes_in_lines(tree: Any) -> None:
 
 def place_notes(tree: Any) -> None:
     """Put notes that stand inside of a line at the end of its block, or behind its table."""
-    for note in list(tree.iter("span", "small", "label")):
-        if note.get("role") != "doc-footnote" or note.getparent() is None:
+    for note in _each(tree, "span", "small", "label"):
+        if note.get("role") != "doc-footnote":
             continue
         frames = list(note.iterancestors("table", "figure"))
         block = next((e for e in note.iterancestors() if e.tag not in _IN_LINE), None)
