@@ -5,7 +5,7 @@ import binascii
 import html
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib.metadata import version
@@ -30,7 +30,7 @@ from rag_assets.parsing.page_tables import (
     named_grid,
     rows_of,
 )
-from rag_assets.parsing.page_tree import place_notes, plain_page
+from rag_assets.parsing.page_tree import BLOCKS, place_notes, plain_page
 from rag_assets.parsing.registry import ParseHints
 from rag_assets.parsing.sections import subtype_of_title
 from rag_assets.parsing.seen import LEVEL, apart, settle_raised
@@ -43,16 +43,6 @@ _TOO_DEEP = (
     "The page's elements are nested too deep to be read as a tree: its text was kept whole, "
     "without headings, lists and tables; save the page again from a browser."
 )
-# HTML standard §15.3: elements that are blocks of their own where a browser has no other style.
-_BLOCKS = frozenset(
-    {
-        "address", "article", "aside", "blockquote", "body", "caption", "center", "dd", "details",
-        "dialog", "dir", "div", "dl", "dt", "fieldset", "figcaption", "figure", "footer", "form",
-        "h1", "h2", "h3", "h4", "h5", "h6", "header", "hgroup", "hr", "html", "legend", "li",
-        "main", "menu", "nav", "ol", "optgroup", "option", "p", "pre", "search", "section",
-        "summary", "table", "tbody", "td", "tfoot", "th", "thead", "tr", "ul",
-    }
-)  # fmt: skip
 _UNSEEN = frozenset(
     {
         "applet", "audio", "canvas", "datalist", "embed", "head", "iframe", "input", "link", "map",
@@ -313,7 +303,7 @@ class _Walk:
         outer = self._innermost()
         if tag == "br":
             self.texts.append(_LINE_BREAK)
-        elif tag in _BLOCKS:
+        elif tag in BLOCKS:
             self.flush()
         role = element.get("role") or ""
         names = (role, *(element.get("class") or "").split())
@@ -328,6 +318,8 @@ class _Walk:
             list_depth=outer.list_depth + (tag in _LISTS or tag == "dl"),
         )
         is_frame = tag in _FURNITURE or role in _FURNITURE_ROLES
+        if tag == "aside" and any(o.tag in {"article", "main"} for o in self.stack):
+            is_frame = False  # a box in the text
         opened.is_furniture = not opened.is_note and (outer.is_furniture or is_frame)
         heading = tag[1:] if re.fullmatch(r"h[1-6]", tag) else ""
         heading = heading or (role == "heading" and element.get("aria-level")) or ""
@@ -363,7 +355,7 @@ class _Walk:
 
     def leave(self, element: Any, tag: str) -> None:
         if self.stack and self.stack[-1].element is element:
-            if tag in _BLOCKS and self.stack[-1].tag:
+            if tag in BLOCKS and self.stack[-1].tag:
                 self.flush()
             self.stack.pop()
         self._add(element.tail)
@@ -548,19 +540,23 @@ def _completed(
             holder = next((e for e in reversed(piece.path) if e.tag in {"ul", "ol", "dl"}), None)
             if holder is not None:
                 lists.setdefault(holder, []).append(index)
-    kept = _with_whole_lists(pieces, kept, lists.values())
+    kept = _with_whole_lists(pieces, kept, lists)
     return _with_neighbours(pieces, kept, framed, first, last)
 
 
 def _with_whole_lists(
-    pieces: Sequence[Piece], kept: set[int], lists: Iterable[list[int]]
+    pieces: Sequence[Piece], kept: set[int], lists: Mapping[Any, list[int]]
 ) -> set[int]:
-    for items in lists:
+    for holder, items in lists.items():
+        links = list(holder.iter("a"))
+        is_inner = bool(links) and all((link.get("href") or "")[:1] == "#" for link in links)
         size = sum(len(pieces[index].text) for index in items)
-        if 2 * sum(len(pieces[index].text) for index in items if index in kept) >= size:
+        if is_inner and all(pieces[index].is_linked for index in items):
+            kept.difference_update(items)  # the contents of the page
+        elif 2 * sum(len(pieces[index].text) for index in items if index in kept) >= size:
             kept.update(items)
         elif 2 * sum(pieces[index].linked for index in items) > size:
-            kept.difference_update(items)  # contents, related pages
+            kept.difference_update(items)  # related pages
     return kept
 
 
@@ -579,10 +575,7 @@ def _with_neighbours(
     for index in sorted(kept, reverse=True):
         above = index - 1
         while above >= 0 and above not in kept and pieces[above].kind == "heading":
-            # The title of what was left out has no deeper one below it.
-            is_closed = (pieces[above + 1].level or 9) <= (pieces[above].level or 1)
-            is_closed = is_closed and pieces[above + 1].kind == "heading"
-            if pieces[above].is_furniture or pieces[above].is_linked or is_closed:
+            if pieces[above].is_furniture or pieces[above].is_linked:
                 break
             kept.add(above)
             above -= 1
@@ -593,6 +586,17 @@ def _with_neighbours(
         if before in kept and (after in kept or after == len(pieces)):
             kept.update(i for i in range(before + 1, after) if not pieces[i].is_furniture)
         before = after
+    # The title of what was left out goes with it.
+    below: int | None = None
+    for index in sorted(kept, reverse=True):
+        piece, end = pieces[index], len(pieces) if below is None else below
+        is_last = below is None or (
+            pieces[below].kind == "heading" and (pieces[below].level or 1) <= (piece.level or 1)
+        )
+        if piece.kind == "heading" and is_last and end > index + 1:
+            kept.remove(index)
+        else:
+            below = index
     return kept
 
 

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import Any  # Any: elements of lxml
 
 from rag_assets.parsing.flow import markdown_table
+from rag_assets.parsing.page_tree import BLOCKS
 from rag_assets.parsing.seen import settle_raised
 from rag_assets.parsing.sheets import SAMPLE_ROWS, Layout, find_layout
 
@@ -13,10 +14,6 @@ _LAYOUT_CONTENT = ("h1", "h2", "h3", "h4", "h5", "h6", "form", "article", "nav")
 _MAX_CELL_CHARACTERS = 1500
 _MAX_SPAN, _MAX_CELLS = 1000, 2_000_000
 _SECTIONS = {"thead": 0, "tfoot": 2}
-_LINES = frozenset({"div", "p", "tr", "li", "ol", "ul", "table", "pre"})
-_PARTS = frozenset(
-    {"br", "p", "div", "li", "ul", "ol", "dl", "dt", "dd", "table", "tr", "td", "th"}
-)
 
 
 def is_data_table(table: Any) -> bool:
@@ -155,7 +152,7 @@ def cell_text(cell: Any) -> str:
     pieces: list[str] = []
     for element in cell.iter():
         if isinstance(element.tag, str) and element.tag not in {"script", "style"}:
-            if element.tag in _PARTS:
+            if element.tag in BLOCKS or element.tag == "br":
                 pieces.append(" ")
             pieces.append(element.text or "")
         if element is not cell:
@@ -173,12 +170,12 @@ def code_text(element: Any) -> str:
         if inner is element:
             continue
         if event == "start":
-            is_line = inner.tag in _LINES and text and not text.endswith("\n")
+            is_line = inner.tag in BLOCKS and text and not text.endswith("\n")
             text += "\n" if is_line or inner.tag == "br" else ""
             begin = len(text)
             text += inner.text or ""
         else:
             is_open = not text.endswith("\n") or (len(text) == begin and not len(inner))
-            text += "\n" if inner.tag in _LINES and is_open else ""
+            text += "\n" if inner.tag in BLOCKS and is_open else ""
             text += inner.tail or ""
     return settle_raised(re.sub(r"\r\n?", "\n", text).replace("\xa0", " "))

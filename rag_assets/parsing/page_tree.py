@@ -18,6 +18,16 @@ _NAMED_TAGS = {
     "rowgroup": "tbody", "row": "tr", "columnheader": "th", "rowheader": "th", "cell": "td",
     "list": "ul", "listitem": "li",
 }  # fmt: skip
+# HTML standard §15.3: elements that are blocks of their own where a browser has no other style.
+BLOCKS = frozenset(
+    {
+        "address", "article", "aside", "blockquote", "body", "caption", "center", "dd", "details",
+        "dialog", "dir", "div", "dl", "dt", "fieldset", "figcaption", "figure", "footer", "form",
+        "h1", "h2", "h3", "h4", "h5", "h6", "header", "hgroup", "hr", "html", "legend", "li",
+        "main", "menu", "nav", "ol", "optgroup", "option", "p", "pre", "search", "section",
+        "summary", "table", "tbody", "td", "tfoot", "th", "thead", "tr", "ul",
+    }
+)  # fmt: skip
 # Links to edit and back to the mark of a note, and MediaWiki's frames around an article.
 _NO_PART_NAMES = frozenset(
     {
@@ -65,7 +75,7 @@ def plain_page(tree: Any) -> None:
 
 def _show_own_mark(item: Any, first: Any) -> None:
     """Part the mark that an item brings itself from its text."""
-    is_mark = _OWN_MARKS.search(first.get("class") or "") and first.tag in _IN_LINE
+    is_mark = _OWN_MARKS.search(first.get("class") or "") and first.tag not in BLOCKS
     if is_mark and _NOTE_MARK.fullmatch(first.text_content().strip().rstrip(".):")):
         first.tail = f" {first.tail or ''}"
         item.set("type", "none")
@@ -189,11 +199,12 @@ def _write_code(tree: Any) -> None:
         before, outer = code.getprevious(), code.getparent()
         beside = (before, code.getnext())
         texts = (_text_before(code), code.tail)
-        is_alone = not any((text or "").strip() for text in texts) and not any(
-            element is not None and element.tag in _IN_LINE for element in beside
+        is_alone = not any((text or "").strip() for text in texts) and all(
+            element is None or element.tag in BLOCKS or element.tag in {"a", "br", "button"}
+            for element in beside
         )
         is_long = next(code.iter("br"), None) is not None or "\n" in code.text_content().strip()
-        is_free = outer.tag not in _IN_LINE and next(code.iterancestors("pre"), None) is None
+        is_free = outer.tag in BLOCKS and next(code.iterancestors("pre"), None) is None
         if is_alone and is_long and is_free:
             code.tag = "pre"
 
@@ -289,19 +300,10 @@ def place_notes(tree: Any) -> None:
         if note.get("role") != "doc-footnote":
             continue
         frames = list(note.iterancestors("table", "figure"))
-        block = next((e for e in note.iterancestors() if e.tag not in _IN_LINE), None)
+        block = next((e for e in note.iterancestors() if e.tag in BLOCKS), None)
         note.drop_tree()
         note.tail, note.tag = None, "div"
         if frames:
             frames[-1].addnext(note)
         elif block is not None:
             block.append(note)
-
-
-_IN_LINE = frozenset(
-    {
-        "a", "abbr", "b", "bdi", "bdo", "big", "cite", "code", "dfn", "em", "font", "i", "ins",
-        "kbd", "label", "mark", "q", "samp", "small", "span", "strong", "sub", "sup", "time", "u",
-        "var",
-    }
-)  # fmt: skip
