@@ -586,17 +586,21 @@ def _with_neighbours(
         if before in kept and (after in kept or after == len(pieces)):
             kept.update(i for i in range(before + 1, after) if not pieces[i].is_furniture)
         before = after
-    # The title of what was left out goes with it.
+    # The title of links that were left out goes with them.
     below: int | None = None
-    for index in sorted(kept, reverse=True):
-        piece, end = pieces[index], len(pieces) if below is None else below
-        is_last = below is None or (
-            pieces[below].kind == "heading" and (pieces[below].level or 1) <= (piece.level or 1)
+    linked = size = 0
+    for index, piece in reversed(list(enumerate(pieces))):
+        is_title = piece.kind == "heading" and (
+            below is None
+            or (
+                pieces[below].kind == "heading" and (pieces[below].level or 1) <= (piece.level or 1)
+            )
         )
-        if piece.kind == "heading" and is_last and end > index + 1:
-            kept.remove(index)
+        if index in kept and not (is_title and 2 * linked > size):
+            below, linked, size = index, 0, 0
         else:
-            below = index
+            kept.discard(index)
+            linked, size = linked + piece.linked, size + len(piece.text)
     return kept
 
 

@@ -190,7 +190,8 @@ def test_an_equation_of_latexml_has_its_number() -> None:
         "<div><code>a = 1<br>&nbsp; b = 2</code></div>",
         (
             '<div class="ltx_listing"><div class="ltx_listingline">'
-            '<span class="ltx_tag_listingline">1</span>a = 1</div><div class="ltx_listingline">  b = 2</div></div>'
+            '<span class="ltx_tag_listingline">1</span>a = 1</div>'
+            '<div class="ltx_listingline">  b = 2</div></div>'
         ),
     ],
 )
