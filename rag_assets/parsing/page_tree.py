@@ -57,7 +57,8 @@ def plain_page(tree: Any) -> None:
         tag = element.tag if isinstance(element.tag, str) else ""
         names = set((element.get("class") or "").split())
         if tag in {"span", "div"}:
-            said = [element.get("role") or "", *sorted(names, reverse=True)]
+            own = sorted((name for name in names if name.startswith("ltx_")), reverse=True)
+            said = [element.get("role") or "", *own]
             element.tag = next(filter(None, map(_NAMED_TAGS.get, said)), tag)
         elif tag in {"xmp", "listing"}:
             element.tag = "pre"

@@ -249,6 +249,7 @@ def test_tables_and_lists_by_their_roles() -> None:
         "<span role=cell>1</span><span role=cell>2</span>",
     ))  # fmt: skip
     assert texts(f"<div role=table>{cells}</div>") == ["| A | B |\n| --- | --- |\n| 1 | 2 |"]
+    assert texts("<div class=row><div class=cell>A box</div></div>") == ["A box"]
     assert texts("<div role=list><div role=listitem>An item</div></div>") == ["- An item"]
 
 
