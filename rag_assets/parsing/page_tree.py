@@ -279,17 +279,19 @@ def _name_notes_in_lines(tree: Any) -> None:
         for inner in list(note.iter("sup", "span")):
             if not {"ltx_note_mark", "ltx_tag_note"}.isdisjoint((inner.get("class") or "").split()):
                 inner.drop_tree()
-        holder = note.getparent()
+        shown = note
         if "ltx_note_content" in names:
             # Shown when its mark is pointed at; the style sheet hides it until then.
             note.attrib.clear()
-            if "ltx_note_outer" in (holder.get("class") or ""):
-                holder.attrib.clear()
-                holder = holder.getparent()
+            if "ltx_note_outer" in (note.getparent().get("class") or ""):
+                shown = note.getparent()
+                shown.attrib.clear()
         note.set("role", "doc-footnote")
-        raised = next(holder.iterchildren("sup"), None)
-        mark = "" if raised is None else raised.text_content().strip()
-        if raised is not None and _NOTE_MARK.fullmatch(mark):
+        raised = shown.getprevious()
+        if raised is None or raised.tag != "sup" or (raised.tail or "").strip():
+            continue
+        mark = raised.text_content().strip()
+        if _NOTE_MARK.fullmatch(mark):
             if next(raised.iter("a"), None) is None:
                 _set_mark(raised, mark)
             note.text = f"{f'[{mark}]' if mark.isalnum() else mark} {(note.text or '').lstrip()}"

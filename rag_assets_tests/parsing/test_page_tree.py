@@ -62,8 +62,8 @@ def test_an_item_goes_on_below_its_first_text() -> None:
          'class="mw-editsection">[<a href="/e">edit</a>]</span></h2><ol><li id="c"><span '
          'class="mw-cite-backlink">^ <a href="#r">a</a></span> Smith, J. (1990). Ice.</ol>'),
          ["Ice[1].", "References", "[1] Smith, J. (1990). Ice."]),
-        ('<p>It froze<span class="sidenote">In 1963.</span> early.</p>',
-         ["It froze early.", "In 1963."]),
+        ('<p>At 10<sup>5</sup> it froze<span class="sidenote">In 1963.</span> early.</p>',
+         ["At 10^5 it froze early.", "In 1963."]),
         ('<p>See table <a href="#t">1</a> here.</p><p id="t">The table.</p>',
          ["See table 1 here.", "The table."]),
         ('<h2>Ice<a class="headerlink" href="#ice">¶</a></h2><p>Text.</p>', ["Ice", "Text."]),
