@@ -17,8 +17,8 @@ from rag_assets.model import (
     SectionCategory,
 )
 from rag_assets.parsing.cleaning import clean_line
+from rag_assets.parsing.mathml import MATHML
 from rag_assets.parsing.package import OfficePackage
-from rag_assets.parsing.page_styles import MATHML
 from rag_assets.parsing.sections import category_of_title, subtype_of_title
 
 if TYPE_CHECKING:

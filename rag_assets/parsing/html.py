@@ -5,46 +5,44 @@ import binascii
 import html
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from importlib.metadata import version
 from pathlib import PurePosixPath
-from typing import Any, Literal  # Any: elements of lxml, JSON-LD
+from typing import Any  # Any: elements of lxml, JSON-LD
 from urllib.parse import unquote, unquote_to_bytes, urlsplit
 
 from rag_assets.model import (
     HAN_RANGES,
-    Attachment,
-    Block,
     BlockKind,
     ParsedDocument,
     ParseFailure,
 )
 from rag_assets.model.settings import ParseSettings
+from rag_assets.parsing import flow
 from rag_assets.parsing.cleaning import guess_language, replace_surrogates
 from rag_assets.parsing.page_styles import leave_unseen
+from rag_assets.parsing.page_tables import (
+    cell_text,
+    code_text,
+    is_data_table,
+    named_grid,
+    rows_of,
+)
+from rag_assets.parsing.page_tree import BLOCKS, place_notes, plain_page
 from rag_assets.parsing.registry import ParseHints
-from rag_assets.parsing.seen import apart, settle_raised
+from rag_assets.parsing.sections import subtype_of_title
+from rag_assets.parsing.seen import LEVEL, apart, settle_raised
 from rag_assets.parsing.sniffing import foreign_name_warning
 from rag_assets.parsing.text import decode_text, decoder_version
 
-PARSER_VERSION = "4"
+PARSER_VERSION = "5"
 
 _TOO_DEEP = (
     "The page's elements are nested too deep to be read as a tree: its text was kept whole, "
     "without headings, lists and tables; save the page again from a browser."
 )
-# HTML standard §15.3: elements that are blocks of their own where a browser has no other style.
-_BLOCKS = frozenset(
-    {
-        "address", "article", "aside", "blockquote", "body", "caption", "center", "dd", "details",
-        "dialog", "dir", "div", "dl", "dt", "fieldset", "figcaption", "figure", "footer", "form",
-        "h1", "h2", "h3", "h4", "h5", "h6", "header", "hgroup", "hr", "html", "legend", "li",
-        "main", "menu", "nav", "ol", "optgroup", "option", "p", "pre", "search", "section",
-        "summary", "table", "tbody", "td", "tfoot", "th", "thead", "tr", "ul",
-    }
-)  # fmt: skip
 _UNSEEN = frozenset(
     {
         "applet", "audio", "canvas", "datalist", "embed", "head", "iframe", "input", "link", "map",
@@ -56,19 +54,19 @@ _LISTS = frozenset({"ul", "ol", "menu", "dir"})
 _FURNITURE = frozenset({"nav", "footer", "aside"})
 _FURNITURE_ROLES = frozenset({"navigation", "contentinfo", "complementary", "banner", "search"})
 _NOTE_NAMES = frozenset({"doc-footnote", "doc-endnote", "doc-endnotes", "footnote", "footnotes"})
-_LAYOUT_CONTENT = ("table", "h1", "h2", "h3", "h4", "h5", "h6", "form", "article", "nav")
 _BLANKS = re.compile(r"[ \t\n\r\f]+")
+_LINE_BREAK, _FORMULA = "\x01", "\x02"
 # A text that is one formula: an equation of its own, whatever element it stands in.
-_EQUATION = re.compile(r"\$([^$]+)\$\s*([.,;:]?)")
-_LINE_BREAK = "\x01"
-_UNPRINTED = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
-_LABEL = re.compile(
-    r"\s*((?:fig(?:ure|\.)?|abb(?:ildung|\.)?|table|tab\.|图|圖|表)\s*\d+(?:[.\-]\d+)*)",
-    re.IGNORECASE,
+_EQUATION = re.compile(rf"{_FORMULA}([^{_FORMULA}]+){_FORMULA}\s*([.,;:]?)")
+# What stands alone before the text of an item or note is its mark; a sign or number in brackets
+# that begins the text is one, too.
+_LONE_MARK = re.compile(
+    r"[•◦▪●○‣–*†‡§-]|\[\w{1,8}\]|\(?(?:\d{1,3}|[a-z]|[ivxlc]{1,5})[.)]", re.IGNORECASE
 )
-# A cell of data holds a value or a sentence or two; a column of a layout holds the page.
-_MAX_CELL_CHARACTERS = 1500
-_MAX_SPAN, _MAX_CELLS = 1000, 2_000_000
+_OWN_MARK = re.compile(
+    r"(?:[•◦▪●○‣]|\[\w{1,8}\]|\(?(?P<number>\d{1,3}|[a-z]|[ivxlc]{1,5})[.)])\s", re.IGNORECASE
+)
+_UNPRINTED = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 # Deeper lists stay at this margin, or a page of nested lists would grow with its square.
 _MAX_INDENTS = 10
 # An image whose alternative text is so short and no letter of ASCII stands for that character.
@@ -107,11 +105,13 @@ class HtmlParser:
             content = [Piece("paragraph", line) for line in map(_fold, lines) if line]
             warnings = (*warnings, _TOO_DEEP)
         else:
+            plain_page(tree)
             warnings = (*warnings, *leave_unseen(tree).warnings())
+            place_notes(tree)
             page = apart(lxml.html.tostring(tree, encoding="unicode"))
             content, is_article = choose_content(page, visible_pieces(tree), _depth_of(tree))
-        text, blocks, attachments = _Writer().write(content)
-        if not text:
+        written = flow.flow_pieces(_in_flow(content))
+        if not written.text:
             raise ParseFailure(
                 "empty_file",
                 "The page shows no text (a frame, or a page that a script fills): open it in a "
@@ -119,10 +119,10 @@ class HtmlParser:
             )
         facts = _Facts() if tree is None else _read_facts(tree, content)
         return ParsedDocument(
-            text=text,
+            text=written.text,
             media_type=self.media_types[0],
-            blocks=blocks,
-            attachments=attachments,
+            blocks=written.blocks,
+            attachments=written.attachments,
             title=facts.title,
             authors=facts.authors,
             year=facts.year,
@@ -131,7 +131,8 @@ class HtmlParser:
             volume=facts.imprint.get("volume"),
             issue=facts.imprint.get("issue"),
             page_range=facts.imprint.get("page_range"),
-            language=guess_language(text) or facts.language,
+            abstract=written.abstract,
+            language=guess_language(written.text) or facts.language,
             metadata={
                 **facts.metadata,
                 "encoding": encoding,
@@ -148,7 +149,7 @@ class Piece:
     Args:
         text: as shown, white space folded; tables as Markdown, code as it stands.
         level: of a heading or list item, from 1.
-        mark: of a list item, `- ` or `3. `.
+        mark: of a list item, `- ` or `3. `; None where it goes on with an item.
         linked: how many of its characters are links.
         is_furniture: in a navigation, footer, side note or banner by the page's own markup.
         path: elements from the outermost to the one that holds it.
@@ -158,7 +159,7 @@ class Piece:
     kind: BlockKind
     text: str
     level: int | None = None
-    mark: str = ""
+    mark: str | None = ""
     linked: int = 0
     is_furniture: bool = False
     path: tuple[Any, ...] = ()
@@ -239,12 +240,13 @@ class _Open:
     tag: str
     kind: BlockKind = "paragraph"
     level: int | None = None
-    mark: str = ""
+    mark: str | None = ""
     is_link: bool = False
     is_furniture: bool = False
     is_note: bool = False
     list_depth: int = 0
-    items: int = 0
+    # The number of the next item, once one is read.
+    items: int | None = None
 
 
 @dataclass(slots=True)
@@ -258,20 +260,20 @@ class _Walk:
     def take_whole(self, element: Any, tag: str) -> bool:
         """Take an element that is one piece by itself; return False for all others."""
         if tag == "pre":
-            code = settle_raised(element.text_content())
-            self._append("code", code.strip("\n").rstrip())
-        elif tag == "table" and _is_data_table(element):
-            self.flush()
-            caption = element.find("caption")
-            if caption is not None:
-                self._append("caption", _fold(caption.text_content()))
-            linked = sum(len(link.text_content()) for link in element.iter("a"))
-            self._append("table", render_table(element), linked)
+            self._append("code", code_text(element).strip("\n").rstrip())
+        elif tag == "table" and "ltx_eqn_table" in (element.get("class") or "").split():
+            # LaTeXML sets an equation and its number as a row.
+            for row in rows_of(element):
+                self._append("formula", " ".join(filter(None, map(cell_text, row))))
+        elif tag == "table" and is_data_table(element):
+            self._take_table(element)
         elif tag == "math":
             if element.get("display") == "block":
                 self._append("formula", _fold(element.text_content()))
             else:
-                self.texts.append(element.text_content())
+                formula = element.text_content()
+                mark = "" if LEVEL in formula else _FORMULA
+                self.texts.append(f"{mark}{formula}{mark}")
         elif tag == "img":
             sign = (element.get("alt") or "").strip()
             if 0 < len(sign) <= _MAX_EMOJI_CHARACTERS and not sign.isascii():
@@ -285,11 +287,23 @@ class _Walk:
             return False
         return True
 
+    def _take_table(self, element: Any) -> None:
+        self.flush()
+        self.stack.append(_Open(element, ""))
+        captions = element.findall("caption")
+        for caption in captions:
+            self._append("caption", _fold(caption.text_content()))
+        title, grid = named_grid(element)
+        self._append("paragraph" if captions else "caption", title)
+        linked = sum(len(link.text_content()) for link in element.iter("a"))
+        self._append("table", flow.markdown_table(grid), linked)
+        self.stack.pop()
+
     def enter(self, element: Any, tag: str) -> None:
         outer = self._innermost()
         if tag == "br":
             self.texts.append(_LINE_BREAK)
-        elif tag in _BLOCKS:
+        elif tag in BLOCKS:
             self.flush()
         role = element.get("role") or ""
         names = (role, *(element.get("class") or "").split())
@@ -300,32 +314,48 @@ class _Walk:
             level=outer.level,
             mark=outer.mark,
             is_link=outer.is_link or tag == "a",
-            is_furniture=outer.is_furniture or tag in _FURNITURE or role in _FURNITURE_ROLES,
             is_note=outer.is_note or not _NOTE_NAMES.isdisjoint(names),
-            list_depth=outer.list_depth + (tag in _LISTS),
+            list_depth=outer.list_depth + (tag in _LISTS or tag == "dl"),
         )
+        is_frame = tag in _FURNITURE or role in _FURNITURE_ROLES
+        if tag == "aside" and any(o.tag in {"article", "main"} for o in self.stack):
+            is_frame = False  # a box in the text
+        opened.is_furniture = not opened.is_note and (outer.is_furniture or is_frame)
         heading = tag[1:] if re.fullmatch(r"h[1-6]", tag) else ""
         heading = heading or (role == "heading" and element.get("aria-level")) or ""
         if heading.isdecimal():
-            opened.kind, opened.level, opened.mark = "heading", int(heading), ""
+            opened.kind, opened.level = "heading", int(heading)
+            opened.mark = outer.mark if re.fullmatch(r"\w+\. ", outer.mark or "") else ""
         elif tag in {"figcaption", "caption"}:
             opened.kind, opened.level, opened.mark = "caption", None, ""
         elif tag == "li":
             opened.kind, opened.level, opened.mark = "list", max(1, opened.list_depth), "- "
             if outer.tag == "ol":
-                start = outer.element.get("start") or "1"
-                opened.mark = f"{(int(start) if start.isdecimal() else 1) + outer.items}. "
-                outer.items += 1
+                opened.mark = self._number(element, outer)
         elif tag in {"dt", "dd"}:
-            opened.kind, opened.level, opened.mark = "list", 1 if tag == "dt" else 2, ""
-        if opened.is_note and opened.kind in {"list", "paragraph"}:
-            opened.kind = "footnote"
+            opened.kind, opened.level, opened.mark = "list", max(1, opened.list_depth), ""
+            opened.level += tag == "dd"
+        if opened.is_note and (opened.kind in {"list", "paragraph"} or not outer.is_note):
+            opened.kind, opened.level = "footnote", None
+            number = re.fullmatch(r"(\w+)\. ", opened.mark or "") if tag == "li" else None
+            opened.mark = f"[{number[1]}] " if number else outer.mark if tag == "dd" else ""
         self.stack.append(opened)
         self._add(element.text)
 
+    def _number(self, item: Any, outer: _Open) -> str:
+        """Return the mark of an item of a numbered list (HTML standard, section 4.4.8)."""
+        if outer.items is None:
+            is_back = outer.element.get("reversed") is not None
+            first = len(outer.element.findall("li")) if is_back else 1
+            outer.items = _integer(outer.element.get("start"), first)
+        number = _integer(item.get("value"), outer.items)
+        outer.items = number + (-1 if outer.element.get("reversed") is not None else 1)
+        kind = item.get("type") or outer.element.get("type") or "1"
+        return "- " if kind in {"none", "disc"} else f"{_counter(number, kind)}. "
+
     def leave(self, element: Any, tag: str) -> None:
         if self.stack and self.stack[-1].element is element:
-            if tag in _BLOCKS and self.stack[-1].tag:
+            if tag in BLOCKS and self.stack[-1].tag:
                 self.flush()
             self.stack.pop()
         self._add(element.tail)
@@ -337,22 +367,36 @@ class _Walk:
         for part in re.split(rf"{_LINE_BREAK}\s*{_LINE_BREAK}", "".join(self.texts)):
             text = "\n".join(filter(None, map(_fold, part.split(_LINE_BREAK))))
             equation = _EQUATION.fullmatch(text)
+            text = text.replace(_FORMULA, "")
+            is_item = place.kind in {"list", "footnote"} or bool(place.mark)
             if equation and place.kind in {"paragraph", "list"}:
                 self.pieces.append(self._piece("formula", equation[1] + equation[2]))
+            elif is_item and place.mark is not None and _LONE_MARK.fullmatch(text):
+                self._set_mark("- " if place.mark == "- " and len(text) == 1 else f"{text} ")
+            elif place.kind == "footnote" and place.tag == "dt" and text.isdecimal():
+                self._set_mark(f"[{text}] ")
             elif text:
-                linked = min(linked, len(text))
-                piece = self._piece(place.kind, text, linked)
+                piece = self._piece(place.kind, text, min(linked, len(text)))
                 piece.level, piece.mark = place.level, place.mark
+                own, number = _OWN_MARK.match(text), (place.mark or "")[:-2]
+                same = {_counter(int(number), kind) for kind in "1ai"} if number.isdecimal() else ()
+                if own and (place.mark == "- " or (own["number"] or "").lower() in same):
+                    piece.mark = ""
                 self.pieces.append(piece)
-                if place.kind == "list":
+                if is_item:
                     # The mark of an item belongs to its first text only.
-                    for opened in reversed(self.stack):
-                        opened.mark = ""
-                        if opened.tag == "li":
-                            break
+                    self._set_mark(None)
         self.texts.clear()
         self.pieces.extend(self.images)
         self.images.clear()
+
+    def _set_mark(self, mark: str | None) -> None:
+        for opened, outer in zip(self.stack[::-1], self.stack[-2::-1], strict=False):
+            opened.mark = "" if mark is None and opened.tag in {"dt", "dd"} else mark
+            if opened.tag == "dt" and opened.is_note:
+                outer.mark = opened.mark
+            if opened.tag in {"li", "dt", "dd"} or opened.is_note > outer.is_note:
+                break
 
     def _append(self, kind: BlockKind, text: str, linked: int = 0) -> None:
         self.flush()
@@ -378,82 +422,28 @@ def _fold(text: str) -> str:
     return settle_raised(_BLANKS.sub(" ", text.replace(_LINE_BREAK, " ")).strip())
 
 
-def _is_data_table(table: Any) -> bool:
-    """Tell whether a table holds data rather than arranging the page.
-
-    After the WAI-ARIA notes on layout tables and Firefox' own rule: a caption or header cells say
-    data; a role, a table inside, a heading inside, one row or one column, or a cell as long as an
-    article say layout.
-    """
-    if table.get("role") in {"presentation", "none"}:
-        return False
-    if any(next(table.iterdescendants(tag), None) is not None for tag in _LAYOUT_CONTENT):
-        return False
-    rows = _rows_of(table)
-    if max((len(row) for row in rows), default=0) < 2:
-        return False
-    if table.find("caption") is not None or next(table.iterdescendants("th"), None) is not None:
-        return True
-    if len(rows) < 2:
-        return False
-    return all(len(cell.text_content()) <= _MAX_CELL_CHARACTERS for row in rows for cell in row)
+_ROMAN = (
+    (1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l"),
+    (40, "xl"), (10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i"),
+)  # fmt: skip
+_MAX_ROMAN = 4000
 
 
-def render_table(table: Any) -> str:
-    """Return a table as a Markdown pipe table, "" where no cell has text.
-
-    The first row is the header. A cell that spans stands once and leaves the places empty that it
-    covers, so that columns stay in line.
-    """
-    grid: list[list[str]] = []
-    below: dict[int, int] = {}
-    cells = 0
-    for row in _rows_of(table):
-        line: list[str] = []
-
-        def skip_covered(line: list[str] = line) -> None:
-            while below.get(len(line), 0):
-                below[len(line)] -= 1
-                line.append("")
-
-        for cell in row:
-            skip_covered()
-            columns, rows = (
-                min(max(1, int(span)), _MAX_SPAN) if span.isdecimal() else 1
-                for span in ((cell.get(name) or "").strip() for name in ("colspan", "rowspan"))
-            )
-            if rows > 1:
-                below.update({len(line) + i: rows - 1 for i in range(columns)})
-            line.extend([_cell_text(cell), *[""] * (columns - 1)])
-            cells += columns
-        skip_covered()
-        if cells > _MAX_CELLS:
-            break
-        grid.append(line)
-    width = max((len(row) for row in grid), default=0)
-    lines = [
-        "| " + " | ".join([*row, *[""] * (width - len(row))]) + " |" for row in grid if any(row)
-    ]
-    if not lines:
-        return ""
-    return "\n".join([lines[0], "|" + " --- |" * width, *lines[1:]])
+def _counter(number: int, kind: str) -> str:
+    """Return a number as the type of a list writes it: `1`, `a`, `A`, `i` or `I`."""
+    written, rest = "", number
+    if kind in {"a", "A"} and number > 0:
+        while rest:
+            rest, place = divmod(rest - 1, 26)
+            written = chr(ord(kind) + place) + written
+    elif kind in {"i", "I"} and 0 < number < _MAX_ROMAN:
+        for value, sign in _ROMAN:
+            written, rest = written + sign * (rest // value), rest % value
+    return (written.upper() if kind == "I" else written) or str(number)
 
 
-def _rows_of(table: Any) -> list[list[Any]]:
-    rows = ([cell for cell in row if cell.tag in {"td", "th"}] for row in table.iter("tr"))
-    return [row for row in rows if row]
-
-
-def _cell_text(cell: Any) -> str:
-    pieces: list[str] = []
-    for element in cell.iter():
-        if isinstance(element.tag, str) and element.tag not in {"script", "style"}:
-            if element.tag in {"br", "p", "div", "li"}:
-                pieces.append(" ")
-            pieces.append(element.text or "")
-        if element is not cell:
-            pieces.append(element.tail or "")
-    return settle_raised(" ".join("".join(pieces).split())).replace("|", r"\|")
+def _integer(text: str | None, otherwise: int) -> int:
+    return int(text) if text and re.fullmatch(r"\s*-?\d{1,9}\s*", text) else otherwise
 
 
 # 2. Which of them are the content
@@ -489,6 +479,7 @@ def choose_content(page: str, pieces: Sequence[Piece], depth: int) -> tuple[list
         depth: of the page's elements.
     """
     import trafilatura
+    from trafilatura.xpaths import OVERALL_DISCARD_XPATH
 
     whole = [piece for piece in pieces if not piece.is_furniture]
     if len(page) > _MAX_EXTRACTED_CHARACTERS or depth > _MAX_EXTRACTED_DEPTH:
@@ -506,7 +497,11 @@ def choose_content(page: str, pieces: Sequence[Piece], depth: int) -> tuple[list
     }
     anchors = [index for index in sorted(kept) if len(words[index]) >= _MIN_ANCHOR_WORDS]
     if anchors:
-        kept = _completed(pieces, kept, anchors[0], anchors[-1])
+        tree = pieces[0].path[0].getroottree()
+        frames = {element for find in OVERALL_DISCARD_XPATH for element in find(tree)}
+        frames.difference_update(*(pieces[index].path for index in kept))
+        framed = {i for i, piece in enumerate(pieces) if not frames.isdisjoint(piece.path)}
+        kept = _completed(pieces, kept, framed, anchors[0], anchors[-1])
     own_text = [piece for piece in whole if not piece.is_linked]
     size = sum(len(piece.text) for piece in own_text)
     kept_size = sum(len(pieces[index].text) for index in kept)
@@ -530,8 +525,14 @@ def _support(piece: tuple[str, ...], sequences: set[tuple[str, ...]]) -> float:
     return sum(piece[start : start + length] in sequences for start in range(count)) / count
 
 
-def _completed(pieces: Sequence[Piece], kept: set[int], first: int, last: int) -> set[int]:
-    """Return the kept pieces with what belongs to them, `first` and `last` being sure ones."""
+def _completed(
+    pieces: Sequence[Piece], kept: set[int], framed: set[int], first: int, last: int
+) -> set[int]:
+    """Return the kept pieces with what belongs to them, `first` and `last` being sure ones.
+
+    Args:
+        framed: pieces in elements whose names trafilatura knows as those of frames.
+    """
     kept = {i for i in kept if first - _MARGIN_PIECES <= i <= last + _MARGIN_PIECES}
     lists: dict[Any, list[int]] = {}
     for index, piece in enumerate(pieces):
@@ -539,22 +540,29 @@ def _completed(pieces: Sequence[Piece], kept: set[int], first: int, last: int) -
             holder = next((e for e in reversed(piece.path) if e.tag in {"ul", "ol", "dl"}), None)
             if holder is not None:
                 lists.setdefault(holder, []).append(index)
-    return _with_neighbours(pieces, _with_whole_lists(pieces, kept, lists.values()), first, last)
+    kept = _with_whole_lists(pieces, kept, lists)
+    return _with_neighbours(pieces, kept, framed, first, last)
 
 
 def _with_whole_lists(
-    pieces: Sequence[Piece], kept: set[int], lists: Iterable[list[int]]
+    pieces: Sequence[Piece], kept: set[int], lists: Mapping[Any, list[int]]
 ) -> set[int]:
-    for items in lists:
+    for holder, items in lists.items():
+        links = list(holder.iter("a"))
+        is_inner = bool(links) and all((link.get("href") or "")[:1] == "#" for link in links)
         size = sum(len(pieces[index].text) for index in items)
-        if 2 * sum(len(pieces[index].text) for index in items if index in kept) >= size:
+        if is_inner and all(pieces[index].is_linked for index in items):
+            kept.difference_update(items)  # the contents of the page
+        elif 2 * sum(len(pieces[index].text) for index in items if index in kept) >= size:
             kept.update(items)
         elif 2 * sum(pieces[index].linked for index in items) > size:
-            kept.difference_update(items)  # contents, related pages
+            kept.difference_update(items)  # related pages
     return kept
 
 
-def _with_neighbours(pieces: Sequence[Piece], kept: set[int], first: int, last: int) -> set[int]:
+def _with_neighbours(
+    pieces: Sequence[Piece], kept: set[int], framed: set[int], first: int, last: int
+) -> set[int]:
     """Return the kept pieces with what stands between them, headings above them and figures."""
     inner = [
         index
@@ -562,7 +570,8 @@ def _with_neighbours(pieces: Sequence[Piece], kept: set[int], first: int, last: 
         if not pieces[index].is_furniture and not pieces[index].is_linked
     ]
     kept.update(i for i in inner if pieces[i].kind in {"table", "code", "formula"})
-    kept.update(i for i in inner if {i - 1, i + 1} <= kept)
+    kept.update(i for i in inner if {i - 1, i + 1} <= kept and i not in framed)
+    kept.update(i for i, p in enumerate(pieces) if p.kind == "footnote" and not p.is_furniture)
     for index in sorted(kept, reverse=True):
         above = index - 1
         while above >= 0 and above not in kept and pieces[above].kind == "heading":
@@ -577,120 +586,77 @@ def _with_neighbours(pieces: Sequence[Piece], kept: set[int], first: int, last: 
         if before in kept and (after in kept or after == len(pieces)):
             kept.update(i for i in range(before + 1, after) if not pieces[i].is_furniture)
         before = after
+    # The title of links that were left out goes with them.
+    below: int | None = None
+    linked = size = 0
+    for index, piece in reversed(list(enumerate(pieces))):
+        is_title = piece.kind == "heading" and (
+            below is None
+            or (
+                pieces[below].kind == "heading" and (pieces[below].level or 1) <= (piece.level or 1)
+            )
+        )
+        if index in kept and not (is_title and 2 * linked > size):
+            below, linked, size = index, 0, 0
+        else:
+            kept.discard(index)
+            linked, size = linked + piece.linked, size + len(piece.text)
     return kept
 
 
-# 3. The clean text, its blocks and attachments
+# 3. The pieces as they are written
 
 
-@dataclass(slots=True)
-class _Writer:
-    parts: list[str] = field(default_factory=list)
-    blocks: list[Block] = field(default_factory=list)
-    attachments: list[Attachment] = field(default_factory=list)
-    length: int = 0
-    list_root: Any = None
-    # The attachment of each `figure` element.
-    holders: dict[Any, int] = field(default_factory=dict)
+def _in_flow(pieces: Sequence[Piece]) -> list[flow.Piece]:
+    """Return the content of a page as it is written.
 
-    def write(
-        self, pieces: Sequence[Piece]
-    ) -> tuple[str, tuple[Block, ...], tuple[Attachment, ...]]:
-        """Return (clean text, its blocks, the attachments) of a page's content.
-
-        Blocks are separated by an empty line, the items of one list by a line end and indented by
-        their depth. A figure is the line `![figure](attachment:id)`; its alternative text is the
-        attachment's caption where no caption stands beside it.
-        """
-        for piece, following in zip(pieces, [*pieces[1:], None], strict=False):
-            holder = next((e for e in reversed(piece.path) if e.tag == "figure"), None)
-            if piece.kind == "figure":
-                self._write_figure(piece, holder)
-            elif piece.kind == "table":
-                captioned = self.blocks and self.blocks[-1].kind == "caption"
-                owner = self.blocks[-1].attachment_id if captioned else None
-                if owner is not None and owner.startswith("tab-"):
-                    self._write(piece, piece.text, owner)
-                else:
-                    self._attach(piece, piece.text, Attachment(self._id("tab"), "table"))
-            elif piece.kind == "caption" and following is not None and following.kind == "table":
-                self._attach(piece, piece.text, Attachment(self._id("tab"), "table"))
-                self._caption(len(self.attachments) - 1, piece.text, self.blocks[-1])
-            elif piece.kind == "caption":
-                place = self.holders.get(holder) if holder is not None else None
-                owner = None if place is None else self.attachments[place].attachment_id
-                block = self._write(piece, piece.text, owner)
-                if block is not None and place is not None:
-                    self._caption(place, piece.text, block)
-            else:
-                self._write(piece, piece.mark + piece.text)
-        return "".join(self.parts), tuple(self.blocks), tuple(self.attachments)
-
-    def _write(self, piece: Piece, text: str, attachment_id: str | None = None) -> Block | None:
-        clean = _UNPRINTED.sub(" ", replace_surrogates(text)).strip("\n").rstrip()
-        if not clean.strip():
-            return None
-        root = None
-        if piece.kind in {"list", "footnote"}:
-            root = next((e for e in piece.path if e.tag in _LISTS or e.tag == "dl"), None)
-        joins = root is not None and root is self.list_root
-        self.list_root = root
-        separator = ("\n" if joins else "\n\n") if self.parts else ""
-        if root is not None:
-            separator += "  " * min((piece.level or 1) - 1, _MAX_INDENTS)
-        elif piece.kind != "code":
-            clean = clean.strip()
-        self.parts.append(separator + clean)
-        start = self.length + len(separator)
-        self.length = start + len(clean)
-        block = Block(piece.kind, start, self.length, None, None, piece.level, attachment_id)
-        self.blocks.append(block)
-        return block
-
-    def _id(self, prefix: str) -> str:
-        number = 1 + sum(item.attachment_id.startswith(prefix) for item in self.attachments)
-        return f"{prefix}-{number:03d}"
-
-    def _attach(self, piece: Piece, text: str, attachment: Attachment) -> None:
-        block = self._write(piece, text, attachment.attachment_id)
-        if block is not None:
-            self.attachments.append(replace(attachment, start=block.start, end=block.end))
-
-    def _write_figure(self, piece: Piece, holder: Any) -> None:
-        found = _read_image(piece.image, in_figure=holder is not None)
-        if found is None:
-            return
-        kind: Literal["image", "figure"] = "image" if holder is None else "figure"
-        attachment = replace(found, attachment_id=self._id(kind[:3]), kind=kind)
-        if kind == "image":
-            attachment = replace(attachment, attachment_id=self._id("img"))
-        # File names of the web tell a reader nothing; the attachment keeps the name.
-        reference = f"![{kind}](attachment:{attachment.attachment_id})"
-        above = self.blocks[-1] if self.blocks else None
-        self._attach(piece, reference, attachment)
-        if holder is None:
-            return
-        place = self.holders.setdefault(holder, len(self.attachments) - 1)
-        if above is not None and above.kind == "caption" and above.attachment_id is None:
-            text = "".join(self.parts)[above.start : above.end]
-            self._caption(place, text, above)
-            owner = self.attachments[place].attachment_id
-            self.blocks[-2] = replace(above, attachment_id=owner)
-
-    def _caption(self, place: int, caption: str, block: Block) -> None:
-        label = _LABEL.match(caption)
-        owner = self.attachments[place]
-        self.attachments[place] = replace(
-            owner,
-            name=label[1] if label else owner.name,
-            caption=caption,
-            start=block.start,
-            end=block.end,
+    Items of one list are on consecutive lines, indented by their depth. What stands under a title
+    like "References" is a list, though notes lead to it. The caption of a `figure` is that of the
+    first figure or table in it.
+    """
+    written: list[flow.Piece] = []
+    first: dict[Any, flow.Piece] = {}
+    captions: list[tuple[Any, flow.Piece]] = []
+    list_root, is_reference = None, False
+    for piece in pieces:
+        text = _UNPRINTED.sub(" ", replace_surrogates(piece.text)).strip("\n").rstrip()
+        kind = piece.kind
+        if kind == "heading":
+            is_reference = subtype_of_title(text) == "references"
+        elif kind == "footnote" and is_reference:
+            kind = "list"
+        root = next((e for e in piece.path if e.tag in _LISTS or e.tag == "dl"), None)
+        root = root if kind == "list" else None
+        indent = 2 * min((piece.level or 1) - 1 + (piece.mark is None), _MAX_INDENTS)
+        new = flow.Piece(
+            kind,
+            (piece.mark or "") + (text if kind == "code" else text.strip()),
+            piece.level,
+            indent=indent if root is not None else 0,
+            opens=root is not list_root,
         )
+        figures = [e for e in piece.path[::-1] if e.tag == "figure"][:1]
+        if kind == "figure":
+            new.picture = _read_image(piece.image, in_figure=bool(figures))
+        if not new.text and new.picture is None:
+            continue
+        list_root = root
+        # A table is the last of its own path.
+        holders = [e for e in piece.path[-1:] if e.tag == "table"] + figures
+        if kind in {"figure", "table"}:
+            for holder in holders:
+                first.setdefault(holder, new)
+        elif kind == "caption" and holders:
+            captions.append((holders[0], new))
+        written.append(new)
+    for holder, caption in captions:
+        if holder in first and first[holder].caption is None:
+            first[holder].caption = caption
+    return written
 
 
-def _read_image(element: Any, *, in_figure: bool) -> Attachment | None:
-    """Return an image, None where it is decoration, a button, a formula's picture or a placeholder.
+def _read_image(element: Any, *, in_figure: bool) -> flow.Picture | None:
+    """Return an image, None where it is decoration, a button or a placeholder.
 
     HTML §4.8.4.4.5: an empty alternative text says decoration; so does the role `presentation`.
     """
@@ -699,9 +665,7 @@ def _read_image(element: Any, *, in_figure: bool) -> Attachment | None:
     sizes = (re.match(r"\s*(\d{1,6})", element.get(side) or "") for side in ("width", "height"))
     if any(size is not None and int(size[1]) < _MIN_PIXELS for size in sizes):
         return None
-    if re.search(r"\b(?:mwe-math|tex|latex|math)", element.get("class") or "", re.IGNORECASE):
-        return None
-    caption = " ".join((element.get("alt") or "").split()) or None
+    described = " ".join((element.get("alt") or "").split())
     # What a script would put in place stands first.
     for name in ("data-src", "data-original", "data-lazy-src", "src", "srcset", "data-srcset"):
         address = (element.get(name) or "").strip()
@@ -712,14 +676,11 @@ def _read_image(element: Any, *, in_figure: bool) -> Attachment | None:
                 path = urlsplit(address.split(" ")[0]).path
             except ValueError:  # a malformed address still names something
                 path = address
-            shown = unquote(PurePosixPath(path).name).strip() or "image"
-            return Attachment("", "image", name=shown, caption=caption)
+            shown = unquote(PurePosixPath(path).name).strip()
+            return flow.Picture(described or shown or "image")
         embedded = decode_data_uri(address)
         if embedded is not None and len(embedded[1]) >= _MIN_DATA_BYTES:
-            kind, content = embedded
-            return Attachment(
-                "", "image", name="image", caption=caption, media_type=kind, content=content
-            )
+            return flow.Picture(described or "image", *embedded)
     return None
 
 

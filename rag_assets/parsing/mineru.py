@@ -25,7 +25,7 @@ from rag_assets.model import (
 )
 from rag_assets.model.settings import MineruSettings, ParseSettings
 from rag_assets.parsing.cleaning import clean_source, guess_language
-from rag_assets.parsing.html import render_table
+from rag_assets.parsing.page_tables import render_table
 from rag_assets.parsing.pdf.opening import load_pymupdf
 from rag_assets.parsing.registry import ParseHints
 from rag_assets.storage import LocalStore, describe_trouble, put, put_json

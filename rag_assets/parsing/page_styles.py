@@ -1,4 +1,4 @@
-"""A page as it is seen: hidden and struck text taken out of its tree, formulas and marks written.
+"""A page as it is seen: hidden and struck text taken out of its tree, raised text marked.
 
 The tree is changed before any extractor reads it. Of its own style sheets are read the selectors by
 tag, class, id and attribute, descendants and children included, in the order of CSS's cascade.
@@ -20,7 +20,6 @@ from rag_assets.parsing.seen import (
     Kind,
     Unseen,
     are_alike,
-    exponent,
 )
 
 # An element as the cascade sees it: its tag in lower case and its attributes.
@@ -69,11 +68,16 @@ _READ = {
         "transform", "translate", "scale", "overflow", "overflow-x", "overflow-y", "height",
         "max-height", "width", "max-width", "font-size", "color", "background-color",
         "background-image", "background-clip", "text-decoration", "-webkit-text-fill-color",
-        "vertical-align", "unicode-bidi",
+        "vertical-align", "unicode-bidi", "list-style-type",
     )
 } | {
     "text-decoration-line": "text-decoration", "-webkit-background-clip": "background-clip",
     "-webkit-clip-path": "clip-path", "-webkit-transform": "transform",
+}  # fmt: skip
+# By the type that the attribute of a list names (CSS Lists 3; HTML standard, section 4.4.5).
+_LIST_TYPES = {
+    "decimal": "1", "lower-alpha": "a", "lower-latin": "a", "upper-alpha": "A",
+    "upper-latin": "A", "lower-roman": "i", "upper-roman": "I", "none": "none", "disc": "disc",
 }  # fmt: skip
 _CONDITION = re.compile(r"\(([^()]*)\)")
 # Of a usual window, in pixels.
@@ -372,6 +376,9 @@ def _declarations(source: str) -> Declarations:
         elif name == "font":
             size = re.search(r"(?<![\w.-])(\d[\d.]*(?:px|pt|em|rem|%)|0)(?=[\s/])", value)
             found |= {f"{mark}font-size": size[1]} if size else {}
+        elif name == "list-style":
+            types = [word for word in value.split() if word in _LIST_TYPES]
+            found |= {f"{mark}list-style-type": types[0]} if types else {}
         elif name == "inset":
             found[f"{mark}left"] = value.split(" ")[-1]
         elif value and name in _READ:
@@ -430,15 +437,12 @@ _NO_TEXT = frozenset({"head", "script", "style", "textarea", "select", "svg", "i
 _OVERRIDE = "\u202d"
 # What `<noscript>` holds is read as text.
 _TAG = re.compile(r"<[^<>]*>")
-# MediaWiki wraps the source of every formula so.
-_DISPLAY_STYLE = re.compile(r"^\{\\(?:display|text)style\s+(.*?)\s*\}$", re.DOTALL)
 
 
 def leave_unseen(tree: Any) -> Unseen:
     """Take out of a page what a reader does not see, and return what that was.
 
-    Formulas become one line of text, in `$` where they hold more than numbers; raised and lowered
-    text is marked for `settle_raised`.
+    Raised and lowered text is marked for `settle_raised`, lists get the type of their marks.
     """
     import lxml.etree
 
@@ -472,19 +476,16 @@ class _Walk:
         tag = element.tag if isinstance(element.tag, str) else ""
         if not tag or tag in _NO_TEXT:
             return False
-        if _is_formula_picture(element):
-            self.gone.append(element)
-            return False
         node = (tag, element.attrib)
         declared = self.sheet.declared(node, self.nodes)
-        kind = None if _is_formula_holder(element) else hides(node, declared)
+        kind = hides(node, declared)
         if kind is not None:
             self.unseen.add(kind, _TAG.sub(" ", " ".join(_texts(element))))
             self.gone.append(element)
             return False
+        if tag in {"ol", "ul", "li"} and declared.get("list-style-type") in _LIST_TYPES:
+            element.set("type", _LIST_TYPES[declared["list-style-type"]])
         look = look_of(node, declared, self.stack[-1][1], is_whole=self.sheet.is_whole)
-        if tag == "math":
-            _write_formula(element)
         element.text = self._seen(element.text, look)
         if tag == "bdo" or "override" in declared.get("unicode-bidi", ""):
             element.text = _OVERRIDE + (element.text or "")
@@ -520,19 +521,6 @@ def _texts(element: Any) -> Iterator[str]:
             yield inner.tail or ""
 
 
-def _is_formula_holder(element: Any) -> bool:
-    """Tell whether an element hides a formula behind its picture: the formula can be read."""
-    return len(element) == 1 and element[0].tag == "math"
-
-
-def _is_formula_picture(element: Any) -> bool:
-    """Tell whether an element draws the formula that stands beside it as MathML."""
-    if element.get("aria-hidden") != "true" or next(element.iter("math"), None) is not None:
-        return False
-    parent = element.getparent()
-    return parent is not None and next(parent.iter("math"), None) is not None
-
-
 def _mark_of(element: Any, tag: str, declared: Declarations) -> str:
     place = declared.get("vertical-align", {"sup": "super", "sub": "sub"}.get(tag))
     if place == "sub":
@@ -540,97 +528,3 @@ def _mark_of(element: Any, tag: str, declared: Declarations) -> str:
     if place != "super":
         return ""
     return NOTE_MARK if next(element.iter("a"), None) is not None else RAISED
-
-
-def _write_formula(element: Any) -> None:
-    source = linear_formula(element)
-    if not is_number(element):
-        notes = (n for n in element.iter("annotation") if "tex" in (n.get("encoding") or ""))
-        texts = (" ".join((note.text or "").split()) for note in notes)
-        source = next((_DISPLAY_STYLE.sub(r"\1", text) for text in texts if text), source)
-        is_apart = element.get("display") == "block"
-        source = source if is_apart or not source else f"${source}$"
-    for child in list(element):
-        element.remove(child)
-    element.text = source
-
-
-# MathML as one line of text: `1.33 × 10^-4`, `1/2`, `sqrt(2)`, `x_i^2`.
-
-_NO_FORMULA = frozenset(
-    {"annotation", "annotation-xml", "mphantom", "mspace", "none", "mprescripts"}
-)
-_SPACED = frozenset("=≈≠<>≤≥±×·⋅→∈≡∼∝")
-
-
-def linear_formula(element: Any) -> str:
-    """Return a formula, or a part of one, on one line."""
-    return " ".join(_render_math(element).split())
-
-
-def is_number(element: Any) -> bool:
-    """Tell whether a formula is made of numbers alone: running text, written without `$`."""
-    named = any((e.text or "").strip() not in {"", "e", "π"} for e in element.iter("mi"))
-    return not named and next(element.iter("mn"), None) is not None
-
-
-def _render_math(element: Any) -> str:
-    tag = element.tag if isinstance(element.tag, str) else ""
-    if tag in _NO_FORMULA or "strike" in (element.get("notation") or ""):
-        return ""
-    if tag == "semantics":
-        return _render_math(element[0]) if len(element) else ""
-    if tag == "mo":
-        sign = (element.text or "").strip().replace("\u2062", "").replace("\u2061", "")
-        return f" {sign} " if sign in _SPACED else sign
-    render = MATHML.get(tag)
-    children = [child for child in element if isinstance(child.tag, str)]
-    if render is not None and children:
-        return render([_render_math(child).strip() for child in children])
-    return (element.text or "").strip() + "".join(map(_render_math, children))
-
-
-def _operand(text: str) -> str:
-    return text if len(text) <= 1 or text.isalnum() else f"({text})"
-
-
-def _superscript(parts: list[str]) -> str:
-    return f"{_operand(parts[0])}^{exponent(parts[-1])}"
-
-
-def _subscript(parts: list[str]) -> str:
-    return f"{_operand(parts[0])}_{_operand(parts[1])}" if len(parts) > 1 else parts[0]
-
-
-def _scripts(parts: list[str]) -> str:
-    return _subscript(parts[:2]) + (f"^{exponent(parts[2])}" if len(parts) > 2 else "")
-
-
-def _fraction(parts: list[str]) -> str:
-    return "/".join(map(_operand, parts[:2]))
-
-
-def _nth_root(parts: list[str]) -> str:
-    return f"{_operand(parts[0])}^(1/{parts[1]})" if len(parts) > 1 else f"sqrt({parts[0]})"
-
-
-def _before(parts: list[str]) -> str:
-    """Return a base with scripts, the empty ones of `none` and `mprescripts` among them."""
-    return parts[0] + "".join(f"_{_operand(part)}" for part in parts[1:] if part)
-
-
-MATHML: dict[str, Callable[[list[str]], str]] = {
-    "msup": _superscript,
-    "mover": lambda parts: parts[0],
-    "msub": _subscript,
-    "munder": _subscript,
-    "msubsup": _scripts,
-    "munderover": _scripts,
-    "mmultiscripts": _before,
-    "mfrac": _fraction,
-    "msqrt": lambda parts: f"sqrt({''.join(parts)})",
-    "mroot": _nth_root,
-    "mtr": ", ".join,
-    "mtable": lambda rows: f"[{'; '.join(rows)}]",
-    "mfenced": lambda parts: f"({', '.join(parts)})",
-}

@@ -101,7 +101,7 @@ def test_a_figure_has_its_caption_and_nothing_is_fetched() -> None:
         f"<figcaption>Figure 2: The boat in the ice.</figcaption></figure><p>{PROSE}</p>"
     )
     figure, caption, _ = inner_cuts(body)
-    assert figure == ("figure", None, "![figure](attachment:fig-001)")
+    assert figure == ("figure", None, "![Figure 2](attachment:fig-001)")
     assert caption == ("caption", None, "Figure 2: The boat in the ice.")
     attachment = parse(article(body)).attachments[0]
     assert (attachment.name, attachment.caption) == ("Figure 2", "Figure 2: The boat in the ice.")
@@ -132,10 +132,11 @@ def test_what_is_hidden_is_not_read() -> None:
 
 def test_a_formula_hidden_behind_its_picture_is_read() -> None:
     body = (
-        f'<p>{PROSE} For <span style="display:none"><math><semantics><mi>x</mi><annotation '
-        'encoding="application/x-tex">x^2</annotation></semantics></math></span> we see it.</p>'
+        f'<p>{PROSE} For <span style="display:none"><math><semantics><msup><mi>x</mi><mn>2</mn>'
+        '</msup><annotation encoding="application/x-tex">x^{2}</annotation></semantics></math>'
+        "</span> we see it.</p>"
     )
-    assert "For $x^2$ we see it." in inner_cuts(body)[0][2]
+    assert "For x^2 we see it." in inner_cuts(body)[0][2]
 
 
 HEAD = """<title>On ice | The Site</title><meta name="description" content="About ice.">
@@ -148,10 +149,9 @@ HEAD = """<title>On ice | The Site</title><meta name="description" content="Abou
 
 
 def test_an_equation_of_its_own_is_a_formula() -> None:
-    source = "<annotation encoding='application/x-tex'>{\\displaystyle a=b}</annotation>"
-    math = f"<math><semantics><mi>a</mi>{source}</semantics></math>"
+    math = "<math><mi>a</mi><mo>=</mo><mi>b</mi></math>"
     body = f"<p>{PROSE}</p><dl><dd><span>{math},</span></dd></dl><p>{PROSE}</p>"
-    assert inner_cuts(body)[1] == ("formula", None, "a=b,")
+    assert inner_cuts(body)[1] == ("formula", None, "a = b,")
 
 
 def test_a_table_of_contents_leaves_no_stray_entry() -> None:
@@ -308,7 +308,10 @@ def test_the_shared_pages_keep_their_content_and_headings() -> None:
             for block in document.blocks
             if block.kind == "heading"
         )
-        theirs = Counter(" ".join(title.split()) for _, title in row["headings"])
+        # The link to edit a section is no part of its title.
+        theirs = Counter(
+            " ".join(title.removesuffix("[edit]").split()) for _, title in row["headings"]
+        )
         found += sum((ours & theirs).values())
         expected += sum(theirs.values())
     assert sum(scores.values()) / len(scores) >= 0.95

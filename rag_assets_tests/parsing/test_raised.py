@@ -76,9 +76,9 @@ def test_web_page_keeps_powers_and_notes_apart() -> None:
         ("<mroot><mn>8</mn><mn>3</mn></mroot>", "8^(1/3)"),
         (("<semantics><mrow><mn>2</mn><mo>=</mo><mn>2</mn></mrow>"
          '<annotation encoding="application/x-tex">2=2</annotation></semantics>'), "2 = 2"),
-        ("<msubsup><mi>x</mi><mi>i</mi><mn>2</mn></msubsup>", "$x_i^2$"),
+        ("<msubsup><mi>x</mi><mi>i</mi><mn>2</mn></msubsup>", "x_i^2"),
         (("<semantics><mi>x</mi><annotation encoding='application/x-tex'>\\bar x</annotation>"
-         "</semantics>"), "$\\bar x$"),
+         "</semantics>"), "x"),
     ],
 )  # fmt: skip
 def test_formula_is_a_line_in_prose_and_in_a_table(formula: str, written: str) -> None:
