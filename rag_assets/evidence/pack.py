@@ -93,6 +93,8 @@ class EvidenceItem:
         edited: what a person wrote in place of the snippet, by which it was found; the snippet is
             what is printed. None where nobody did.
         is_cut: whether the sentence goes on behind `exact_quote`.
+        row: of a row of a table, the quote with the names of its columns, as it is shown:
+            `Tray u46: Weight (g) = 12.4; Count = 3`. None of all else.
     """
 
     rank: int
@@ -131,12 +133,17 @@ class EvidenceItem:
     law: ItemLaw | None = None
     edited: str | None = None
     is_cut: bool = False
+    row: str | None = None
 
     __pydantic_config__ = _STRICT
 
     @property
     def shown_quote(self) -> str:
-        """The quote as it is shown: with an ellipsis where its sentence goes on."""
+        """The quote as it is shown: a row with the names of its columns, all else verbatim, with an
+        ellipsis where its sentence goes on.
+        """
+        if self.row is not None:
+            return self.row
         return f"{self.exact_quote} …" if self.is_cut else self.exact_quote
 
 

@@ -37,6 +37,8 @@ class PassageText:
             passage was given, and not found.
         leads: of each sentence the indices of those without which it cannot be read: the header
             of a table, the words before a list; empty where `shares` are.
+        rows: of each sentence that is a row of values, how it is shown: `Tray u46: Weight (g) =
+            12.4`; "" of the others. Empty where `shares` are.
     """
 
     text: str
@@ -44,6 +46,15 @@ class PassageText:
     context: str = ""
     shares: tuple[float, ...] = ()
     leads: tuple[tuple[int, ...], ...] = ()
+    rows: tuple[str, ...] = ()
+
+    @property
+    def said(self) -> tuple[str, ...]:
+        """The sentences as they are read: a row with the names of its columns, else verbatim."""
+        rows = self.rows or ("",) * len(self.sentences)
+        return tuple(
+            row or self.text[slice(*span)] for row, span in zip(rows, self.sentences, strict=True)
+        )
 
 
 def name_context(title: str | None, section_path: Sequence[str]) -> str:

@@ -10,6 +10,7 @@ class Passage:
     text: str
     char_start: int | None = None
     section_path: tuple[str, ...] = ()
+    context: str = ""
 
     @property
     def char_end(self) -> int | None:
