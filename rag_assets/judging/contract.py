@@ -1,6 +1,7 @@
 """What a scorer is asked, and what it answers."""
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
@@ -23,6 +24,9 @@ SCORE_DECIMALS = 6
 def show_score(score: float) -> str:
     """Return a score with two decimals, rounded down: one below a threshold never looks like it."""
     return f"{math.floor(score * 100 + 1e-6) / 100:.2f}"
+
+
+_UNIT_OF_COLUMN = re.compile(r" ?[(（]([^()（）=;]{1,15})[)）] = ([^;]*\d[^;]*)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,10 +54,13 @@ class PassageText:
 
     @property
     def said(self) -> tuple[str, ...]:
-        """The sentences as they are read: a row with the names of its columns, else verbatim."""
+        """The sentences as they are read: verbatim, but a row with the names of its columns, and
+        units behind their numbers: `Weight (g) = 12.4` is `Weight = 12.4 g`.
+        """
         rows = self.rows or ("",) * len(self.sentences)
         return tuple(
-            row or self.text[slice(*span)] for row, span in zip(rows, self.sentences, strict=True)
+            _UNIT_OF_COLUMN.sub(r" = \2 \1", row) or self.text[slice(*span)]
+            for row, span in zip(rows, self.sentences, strict=True)
         )
 
 
