@@ -2,9 +2,9 @@
 
 A blank line always ends a sentence. A single line break does not (text that was wrapped stays
 whole), unless a heading, a list item or a table row of Markdown stands there, or two lines begin
-with the same `name: ` or are rows of a sheet (records). `；` is a clause end, not a sentence end: Chinese statutes and
-abstracts chain whole lists of conditions with it, and a condition without its sentence cannot be
-judged.
+with the same `name: ` or are rows of a sheet (records). `；` is a clause end, not a sentence end:
+Chinese statutes and abstracts chain whole lists of conditions with it, and a condition without its
+sentence cannot be judged.
 """
 
 import re

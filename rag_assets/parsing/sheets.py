@@ -393,7 +393,8 @@ def _are_units(names: Row, units: Row, below: Sequence[Row]) -> bool:
     leaves_out = units[0][0] > names[0][0] and all(
         kinds.get(column, "text") != "text" == kind_of(text) for column, text in units
     )
-    return all(map(_may_name, named.values())) and (leaves_out or all(map(_UNIT.fullmatch, texts)))
+    are_written_so = all(map(_UNIT.fullmatch, texts)) and any(kind_of(t) == "text" for t in texts)
+    return all(map(_may_name, named.values())) and (leaves_out or are_written_so)
 
 
 def _are_groups(groups: Row, names: dict[int, str]) -> bool:
@@ -525,13 +526,14 @@ def _write_table(
             heads, unused = [row], dict(row)
             names = {column: shorten(name) for column, name in row}
             continue
+        cells = list(row)
         if layout.firsts and row[0][0] == layout.firsts[0]:
             label = row[0][1]
         elif layout.repeats_label and label:
-            row = [(layout.firsts[0], label), *row]
-        names |= {column: name_column(column) for column, _ in row if column not in names}
-        for _, cells in groupby(row, lambda cell: bisect_right(layout.firsts, cell[0])):
-            own = list(cells)
+            cells = [(layout.firsts[0], label), *row]
+        names |= {column: name_column(column) for column, _ in cells if column not in names}
+        for _, beside in groupby(cells, lambda cell: bisect_right(layout.firsts, cell[0])):
+            own = list(beside)
             is_named = own[0][0] in layout.firsts
             text.add("row", show_row([(names[c], cell) for c, cell in own], is_named=is_named))
         for column, _ in row:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from rag_assets.model import ParsedDocument
-from rag_assets.parsing import ParseHints, parse_document
+from rag_assets.parsing import ParseHints, parse_document, sniff_media_type
 from rag_assets_tests.parsing.conftest import make_settings
 from rag_assets_tests.parsing.made_up_sheets import make_ods, make_xlsx, sheet_xml
 
@@ -15,10 +15,8 @@ Told = tuple[str, str, str]
 """The name of a row, that of a column, and the value where they meet."""
 
 
-def lines(*rows: Sequence[Any], by: str = ",") -> str:
-    return "".join(
-        by.join("" if cell is None else str(cell) for cell in row) + "\n" for row in rows
-    )
+def joined(*texts: str) -> str:
+    return "".join(texts)
 
 
 def xlsx(*rows: Sequence[Any], merged: str = "") -> bytes:
@@ -80,7 +78,8 @@ SEMICOLON_NOTES = ";Titration of 2024\n;Operator;Berg\nVolume (mL);pH\n" + curve
     0, 0.5, 20, ";", True
 )
 DATA_SECTION = (
-    "[Header]\nTITLE,Magnetometer run 12\nBYAPP,MPMS,1.2\n; user notes\nINFO,Iron oxide,SAMPLE_MATERIAL\n"
+    "[Header]\nTITLE,Magnetometer run 12\nBYAPP,MPMS,1.2\n; user notes\n"
+    "INFO,Iron oxide,SAMPLE_MATERIAL\n"
     "[Data]\nTemperature (K),Field (Oe),Moment (emu)\n"
     + "".join(f"{5 + i},{1000},{0.0123 + i / 1000:.4f}\n" for i in range(30))
 )
@@ -158,8 +157,10 @@ CASES: dict[str, tuple[str, str | bytes, list[Told]]] = {
     ),
     "notes right above the header": (
         ".csv",
-        "Experiment 12\nOperator,A. Berg\nDate,2024-03-05\nTray,Weight,Count,Lamp\n"
-        "t1,251,4,red\nt2,252,5,blue\nt3,250,6,red\n",
+        joined(
+            "Run 12\nOperator,A. Berg\nDate,2024-03-05\nTray,Weight,Count,Lamp\n",
+            "t1,251,4,red\nt2,252,5,\nt3,250,6,red\n",
+        ),
         [("t1", "Weight", "251"), ("t3", "Lamp", "red")],
     ),
     "a line of names and values above": (
@@ -170,7 +171,7 @@ CASES: dict[str, tuple[str, str | bytes, list[Told]]] = {
     ),
     "a potentiostat": (".txt", POTENTIOSTAT, [("0.040", "I/mA", "0.0260")]),
     "comments with hashes": (
-        ".dat", COMMENTED, [("1.0", "Intensity (a.u.)", f"{abs(math.sin(1 / 3)) * 0.9 + 0.05:.4f}")],
+        ".dat", COMMENTED, [("1.0", "Intensity (a.u.)", "0.3445")],
     ),
     "the header is a comment": (
         ".dat", HASHED_HEADER, [("5.0", "count rate", f"{abs(math.sin(1 / 3)) * 0.9 + 0.05:.4f}")],
@@ -187,7 +188,10 @@ CASES: dict[str, tuple[str, str | bytes, list[Told]]] = {
     ),
     "two tables of equal width, each below its title": (
         ".csv",
-        "Table 1. Trays,\nTray,Weight\nt1,5\nt2,6\n,\nTable 2. Lamps,\nLamp,Power\nred,40\nblue,60\n",
+        joined(
+            "Table 1. Trays,\nTray,Weight\nt1,5\nt2,6\n,\n",
+            "Table 2. Lamps,\nLamp,Power\nred,40\nblue,60\n",
+        ),
         [("t2", "Weight", "6"), ("blue", "Power", "60")],
     ),
     "two tables side by side": (
@@ -202,7 +206,7 @@ CASES: dict[str, tuple[str, str | bytes, list[Told]]] = {
     ),
     "footnotes below": (
         ".csv",
-        "Tray,Weight,Count\nt1,5,2\nt2,6,3\nTotal,11,5\n\n* weighed after drying\nSource: own work\n",
+        "Tray,Weight,Count\nt1,5,2\nt2,6,3\nTotal,11,5\n\n* weighed dry\nSource: own work\n",
         [("t1", "Count", "2"), ("Total", "Weight", "11")],
     ),
     "a header that comes again": (
@@ -225,7 +229,10 @@ CASES: dict[str, tuple[str, str | bytes, list[Told]]] = {
     ),
     "semicolons and decimal commas below a title": (
         ".csv",
-        "Messung vom 5.3.2024\n\nProbe;Masse (mg);Temperatur (°C)\nP1;5,25;20,1\nP2;6,75;25,4\nP3;7,1;30\n",
+        joined(
+            "Messung vom 5.3.2024\n\nProbe;Masse (mg);Temperatur (°C)\n",
+            "P1;5,25;20,1\nP2;6,75;25,4\nP3;7,1;30\n",
+        ),
         [("P2", "Masse (mg)", "6,75"), ("P1", "Temperatur (°C)", "20,1")],
     ),
     "groups and labels of an OpenDocument sheet": (
@@ -257,13 +264,18 @@ CASES: dict[str, tuple[str, str | bytes, list[Told]]] = {
     ),
     "text alone": (
         ".csv",
-        "Species,Habitat,Colour\nRana alba,lake,green\nBufo nigra,forest,brown\nHyla minor,meadow,green\n",
+        joined(
+            "Species,Habitat,Colour\nRana alba,lake,green\nBufo nigra,forest,brown\n",
+            "Hyla minor,meadow,green\n",
+        ),
         [("Bufo nigra", "Habitat", "forest")],
     ),
     "a plate reader": (
         ".csv",
-        "Plate 1,Endpoint,Raw\nWavelength,450\n\n,1,2,3,4\nA,0.11,0.12,0.13,0.14\nB,0.21,0.22,0.23,0.24\n"
-        "C,0.31,0.32,0.33,0.34\n",
+        joined(
+            "Plate 1,Endpoint,Raw\nWavelength,450\n\n,1,2,3,4\nA,0.11,0.12,0.13,0.14\n",
+            "B,0.21,0.22,0.23,0.24\nC,0.31,0.32,0.33,0.34\n",
+        ),
         [("B", "3", "0.23"), ("C", "1", "0.31")],
     ),
     "a thermogram by tabs": (
@@ -298,3 +310,20 @@ def test_each_value_has_its_row_and_column(name: str) -> None:
     document = read(name)
     missing = [told for told in CASES[name][2] if not told_in(document, told)]
     assert not missing, document.text[:1500]
+
+
+def test_prose_with_some_numbers_below_is_no_export() -> None:
+    prose = "".join(f"This is line {n}, with a comma, of a letter to Anna.\n" for n in range(40))
+    assert (
+        sniff_media_type((prose + "x,y\n" + curve(0, 1, 20, ",")).encode(), ".txt") == "text/plain"
+    )
+    assert sniff_media_type(("x,y\n" + curve(0, 1, 20, ",")).encode(), ".txt") == "text/csv"
+
+
+def test_a_header_that_comes_again_may_bring_other_names() -> None:
+    text = "Sensor;x;y\nS1;1;2\nS2;3;4\n\nSensor;u;v\nS1;5;6\nS2;7;8\n"
+    document = parse_document(text.encode(), ParseHints(".csv"), make_settings())
+    assert document.text.split("\n") == [
+        "Sensor S1: x = 1; y = 2", "Sensor S2: x = 3; y = 4",
+        "Sensor S1: u = 5; v = 6", "Sensor S2: u = 7; v = 8",
+    ]  # fmt: skip

@@ -181,13 +181,16 @@ def test_an_empty_column_inside_a_table_does_not_part_it() -> None:
 
 def test_two_rows_of_names_are_joined() -> None:
     tail = '<mergeCells><mergeCell ref="A1:A2"/><mergeCell ref="B1:C1"/></mergeCells>'
-    assert read(
-        ["city", "2022", None, "2023", None],
-        [None, "rain", "sun", "rain", "sun"],
-        ["Oslo", 1, 2, 3, 4],
-        ["Rome", 5, 6, 7, 8],
-        tail=tail,
-    )[0] == "city Oslo: 2022 / rain = 1; 2022 / sun = 2; 2023 / rain = 3; 2023 / sun = 4"  # fmt: skip
+    assert (
+        read(
+            ["city", "2022", None, "2023", None],
+            [None, "rain", "sun", "rain", "sun"],
+            ["Oslo", 1, 2, 3, 4],
+            ["Rome", 5, 6, 7, 8],
+            tail=tail,
+        )[0]
+        == "city Oslo: 2022 / rain = 1; 2022 / sun = 2; 2023 / rain = 3; 2023 / sun = 4"
+    )
 
 
 def test_a_label_merged_over_rows_stands_in_each() -> None:
