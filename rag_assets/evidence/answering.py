@@ -45,7 +45,7 @@ _PASSAGE = 2.0
 # papers, where they were chosen, the first quote answers in 0.48 and one of ten in 0.86.
 _COSINE, _OF_MEAN, _ANSWERS = 20.0, 0.5, 0.5
 # And that it names a row of values: the models hardly tell one code from the next.
-_NAMED = 4.0
+_NAMED = 2.0
 # From the sum to a probability that a sentence answers: a logistic curve over the quotes of packs
 # of 90 questions (mean error 0.015, papers held back one by one); and from which on a question
 # counts as answered: of the packs of these questions one answerable in nine is refused at it.

@@ -287,7 +287,7 @@ def pack_to_json(pack: EvidencePack) -> dict[str, Any]:
     """Return a pack as values that JSON knows: `schema`, then the fields of EvidencePack.
 
     What is about laws is left out of a pack that was asked for no day, `edited` of items that
-    nobody edited: a pack of neither is as packs were before there was any.
+    nobody edited, `row` of what is none: a pack of neither is as packs were before there was any.
     """
     values = asdict(pack)
     has_day = pack.as_of is not None
@@ -297,8 +297,9 @@ def pack_to_json(pack: EvidencePack) -> dict[str, Any]:
     for item in values["items"]:
         if not has_day:
             del item["law"]
-        if item["edited"] is None:
-            del item["edited"]
+        for name in ("edited", "row"):
+            if item[name] is None:
+                del item[name]
         if not item["is_cut"]:
             del item["is_cut"]
     is_plain = not has_day and not any("edited" in item for item in values["items"])

@@ -149,7 +149,7 @@ class Nearness:
     def named(self, text: str) -> Floats:
         """Return how far a text names each row of values, shape (sentences,), 0 to 1.
 
-        Of all that the text says and any row holds, the rarer the more: the cells of the row that
+        Of all that the text says and any sentence holds, the rarer the more: the cells of the row that
         are whole in the text, and the last words of its name that are.
         """
         found = np.zeros(len(self._runs))
@@ -164,11 +164,10 @@ class Nearness:
             told[number] = held | next(
                 (units for units in names if units and units <= asked), set()
             )
-        spread = Counter(unit for units in told.values() for unit in units)
-        rare = {unit: math.log(1 + len(told) / count) for unit, count in spread.items()}
-        whole = sum(rare.values())
+        rare = {unit: self._rare(len(self._held[unit])) for unit in asked if unit in self._held}
+        whole = sum(rare[unit] for unit in sorted(rare))
         for number, units in told.items():
-            found[number] = sum(rare[unit] for unit in sorted(units)) / whole if units else 0.0
+            found[number] = sum(rare.get(unit, 0.0) for unit in sorted(units)) / max(whole, 1e-6)
         return np.round(found, _DECIMALS)
 
     def _bm25(self, text: str) -> Floats:
