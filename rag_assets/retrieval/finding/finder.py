@@ -149,8 +149,8 @@ class Nearness:
     def named(self, text: str) -> Floats:
         """Return how far a text names each row of values, shape (sentences,), 0 to 1.
 
-        Of all that the text says and any sentence holds, the rarer the more: the cells of the row that
-        are whole in the text, and the last words of its name that are.
+        Of all that the text says and any sentence holds, the rarer the more: the cells of the row
+        that are whole in the text, and the last words of its name that are.
         """
         found = np.zeros(len(self._runs))
         asked = _name_units(text)
