@@ -119,6 +119,7 @@ class _Alone:
     char_start: int | None = None
     char_end: int | None = None
     section_path: tuple[str, ...] = ()
+    context: str = ""
 
 
 def _rank_all(

@@ -175,18 +175,18 @@ def _said(answer: Answer) -> Iterator[str]:
         yield ""
     for place, one in enumerate(answer.statements, start=1):
         if answer.is_quoted:
-            yield from _quote(one)
+            yield from _quote(one, one.text)
         else:
             yield f"{place}. {_line(one.text)}"
             yield ""
             yield from _quote(one)
 
 
-def _quote(one: CheckedStatement) -> Iterator[str]:
+def _quote(one: CheckedStatement, shown: str = "") -> Iterator[str]:
     quote = one.quote
     if quote is None:
         raise ValueError(f"statement {one.number} is kept and has no quote")
-    yield block_quote(" ".join(quote.text.split()))
+    yield block_quote(" ".join((shown or quote.text).split()))
     yield ""
     where = f"{quote.title or quote.doc_uid}, {quote.place}"
     checked = {"printed": "as printed", "clean_text": "as in the text", None: "unchecked"}

@@ -136,6 +136,7 @@ def passage_of(hit: Hit, authors: tuple[str, ...] = ()) -> Passage:
         authors=authors,
         year=hit.year,
         page_labels=hit.page_labels,
+        context=hit.context,
     )
 
 

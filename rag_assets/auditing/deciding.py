@@ -46,6 +46,7 @@ class PassagePart:
     section_path: tuple[str, ...]
     passage: int
     offset: int
+    context: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +81,7 @@ def read_parts(
                 passage.section_path,
                 index,
                 start,
+                passage.context,
             )
         )
     return tuple(parts)
@@ -97,7 +99,13 @@ class Shown:
         first = self.parts[self.window.sentences[0].parts[0][0]]
         context = name_context(title, first.section_path)
         found = self.window
-        return PassageText(found.text, found.spans, context, found.shares, found.leads)
+        rows = tuple(sentence.row for sentence in found.sentences)
+        return PassageText(found.text, found.spans, context, found.shares, found.leads, rows)
+
+    def row_of(self, span: tuple[int, int]) -> str:
+        """Return a row of values as it is shown, "" where the span is none."""
+        spans = zip(self.window.sentences, self.window.spans, strict=True)
+        return next((sentence.row for sentence, own in spans if own == span), "")
 
     def place_of(self, span: tuple[int, int]) -> tuple[int, int, int]:
         """Return where a sentence of the window stands: passage, start, end in it.
@@ -145,6 +153,7 @@ class Judged:
         place: None where the citation names none.
         quotations: of the sentence, compared with the document.
         shown: the windows of the document that were judged, best first.
+        row: the best sentence as it is shown, where it is a row of values.
     """
 
     score: float
@@ -161,6 +170,7 @@ class Judged:
     place: PlaceFound | None = None
     quotations: tuple[QuotationCheck, ...] = ()
     shown: tuple[ShownWindow, ...] = ()
+    row: str = ""
 
 
 _WORDS_SHOWN = 12
@@ -359,6 +369,7 @@ def _judged_verdict(
         quote=quote,
         quote_start=start,
         quote_end=end,
+        row=judged.row or None,
         locator=where,
         locator_quality=locator.quality,
         boxes=judged.boxes,

@@ -41,6 +41,7 @@ class Passage:
         content_hash: SHA-256 of `text`.
         citation_id: outlives edits, `kb:<namespace>__chunk-<hash16>`.
         boxes: around its lines on their pages; empty where the format has none.
+        context: what was told before it: headings, in the last line the header of its table.
     """
 
     chunk_id: str
@@ -54,6 +55,7 @@ class Passage:
     content_hash: str
     citation_id: str
     boxes: tuple[PageBox, ...] = ()
+    context: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -106,7 +106,7 @@ _HEAD_CHUNKS, _HEAD = 8, 5000
 _UNSAID_SECTIONS = frozenset({"references", "acknowledgements"})
 _COLUMNS = (
     "chunk_id", "parent_id", "text", "page_start", "page_end", "char_start", "char_end",
-    "section_path", "section_subtype", "kind", "content_hash", "citation_id", "boxes",
+    "section_path", "section_subtype", "kind", "content_hash", "citation_id", "boxes", "context",
 )  # fmt: skip
 
 
@@ -383,4 +383,5 @@ def _passage(row: Mapping[str, Any]) -> Passage:
         row["content_hash"],
         row["citation_id"],
         tuple(PageBox(**box) for box in row["boxes"] or ()),
+        row["context"] or "",
     )

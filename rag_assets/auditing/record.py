@@ -115,7 +115,8 @@ class CitationVerdict:
         quotations: of the sentence, compared with this document word for word.
         passage: the best passage, whole and verbatim; None, with all that describes it, where
             there is none. `quote` is its best sentence, at [quote_start, quote_end) of the
-            document's clean text.
+            document's clean text. `row`: of a row of a table, the quote with the names of its
+            columns, as it is shown.
         locator: as shown, `p. 3`; `locator_quality` says how exact it is.
         boxes: around the quote's printed lines, in points.
         anchor_begin: first words of the quote; `anchor_end` its last.
@@ -185,6 +186,12 @@ class CitationVerdict:
     is_clause: bool = False
     person: PersonVerdict | None = None
     outdated_judgement: str | None = None
+    row: str | None = None
+
+    @property
+    def shown_quote(self) -> str | None:
+        """The quote as it is shown: a row of a table with the names of its columns."""
+        return self.row or self.quote
 
     @property
     def shown_citation(self) -> str:

@@ -94,7 +94,7 @@ def _table(audit: CitationAudit) -> Iterator[str]:
     yield "| # | sentence | cites | verdict | score | where | passage | reason | suggested query |"
     yield "|--:|---|---|---|--:|---|---|---|---|"
     for row in audit.by_urgency:
-        quote = f"“{_escape(show_figures(row.quote))}”" if row.quote else "–"
+        quote = f"“{_escape(show_figures(row.shown_quote))}”" if row.shown_quote else "–"
         cells = (
             str(row.number),
             _escape(shorten(row.claim or row.sentence, _SENTENCE_WIDTH)),
@@ -156,7 +156,7 @@ def _detail(row: CitationVerdict, where: str) -> Iterator[str]:
         yield ""
         yield f"Nearest sentence ({title}{_escape(row.locator or '')}):"
         yield ""
-        yield block_quote(show_figures(row.quote))
+        yield block_quote(show_figures(row.row or row.quote))
         if " ".join(row.passage.split()) != " ".join(row.quote.split()):
             yield ""
             yield f"Its passage ({code_span(row.chunk_id or '')}):"
@@ -415,8 +415,8 @@ def _found(verdict: CitationVerdict) -> Iterator[str]:
 
 
 def _looked_at(verdict: CitationVerdict) -> Iterator[str]:
-    if verdict.quote:
-        yield f"  “{_line(show_figures(verdict.quote))}”"
+    if verdict.shown_quote:
+        yield f"  “{_line(show_figures(verdict.shown_quote))}”"
     for sign in verdict.speaks_against:
         yield f"  - against it: {_line(sign.text)}"
     if verdict.scoring_note:

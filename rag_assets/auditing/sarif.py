@@ -71,7 +71,8 @@ def _result(
     where = f"{unit.capitalize()} {row.line}: " if unit != "line" else ""
     if unit == "line":
         place["region"] = {"startLine": row.line, "snippet": {"text": row.sentence}}
-    source = f" Source: “{row.quote}” ({row.doc_uid}, {row.locator})." if row.quote else ""
+    quote = row.shown_quote
+    source = f" Source: “{quote}” ({row.doc_uid}, {row.locator})." if quote else ""
     return {
         "ruleId": row.reason_code,
         "ruleIndex": rules.index(row.reason_code),

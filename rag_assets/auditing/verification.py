@@ -265,13 +265,14 @@ def choose(answers: Sequence[tuple[Ask, Judgement]]) -> Judged:
         ask.place,
         ask.checks,
         tuple(each.kept() for each in ask.shown),
+        ask.shown[judgement.passage].row_of(judgement.span),
     )
 
 
 # Judging what was not judged before: every document opened once, every scorer asked once.
 
 # Part of a judgement's key: raise it when the same inputs may be judged otherwise.
-JUDGING_VERSION = 13
+JUDGING_VERSION = 14
 # Progress is told between so many questions.
 _AT_ONCE = 4
 

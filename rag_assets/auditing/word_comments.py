@@ -187,9 +187,11 @@ def _said(row: CitationVerdict) -> Iterator[str]:
     for note in (row.scoring_note, row.outdated_judgement):
         if note:
             yield note
-    if row.quote:
+    if row.shown_quote:
         where = ", ".join(filter(None, [" ".join((row.title or "").split()), row.locator]))
-        yield f"“{' '.join(show_figures(row.quote).split())}”" + (f" ({where})" if where else "")
+        yield f"“{' '.join(show_figures(row.shown_quote).split())}”" + (
+            f" ({where})" if where else ""
+        )
 
 
 # Put around a sentence, the ends of a comment are children of the paragraph itself, never inside a

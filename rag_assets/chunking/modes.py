@@ -50,13 +50,17 @@ _NAMES_OF_ANSWER = frozenset({"a", "answer", "answers", "答", "答案", "回答
 _ENDS_QUESTION = re.compile(r"[?？][\"'”’」』）)*_\s]*$")
 _CELL_END = re.compile(r"(?<!\\)\|")
 _RULE_ROW = re.compile(r"\s*\|?(?:\s*:?-+:?\s*\|?)+\s*")
-# Columns of a row as sheets write it: `column: value; column: value`.
-_COLUMN = r"(?:^|[;；])\s*{}[ *_]*[:：]"
-_ANY_COLUMN = re.compile(_COLUMN.format(r"[^:：;；\n]{1,40}"))
-_COLUMN_OF_QUESTION, _COLUMN_OF_ANSWER = (
-    re.compile(_COLUMN.format(f"(?:{'|'.join(map(re.escape, sorted(names)))})"), re.IGNORECASE)
+# Columns of a row as sheets write it: `row: column = value; column = value`. The first may name it.
+_COLUMN = r"(?:^|[;；:：])\s*{}[ *_]*="
+_ANY_COLUMN = re.compile(_COLUMN.format(r"[^:：;；=\n]{1,40}"))
+_QUESTIONS, _ANSWERS = (
+    f"(?:{'|'.join(map(re.escape, sorted(names)))})"
     for names in (_NAMES_OF_QUESTION, _NAMES_OF_ANSWER)
 )
+_COLUMN_OF_QUESTION = re.compile(
+    rf"^{_QUESTIONS} (?!=)|{_COLUMN.format(_QUESTIONS)}", re.IGNORECASE
+)
+_COLUMN_OF_ANSWER = re.compile(_COLUMN.format(_ANSWERS), re.IGNORECASE)
 
 
 def find_pairs(document: ParsedDocument) -> tuple[Pair, ...]:

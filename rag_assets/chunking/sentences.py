@@ -2,9 +2,9 @@
 
 A blank line always ends a sentence. A single line break does not (text that was wrapped stays
 whole), unless a heading, a list item or a table row of Markdown stands there, or two lines begin
-with the same `name: ` (records). `；` is a clause end, not a sentence end: Chinese statutes and
-abstracts chain whole lists of conditions with it, and a condition without its sentence cannot be
-judged.
+with the same `name: ` or are rows of a sheet (records). `；` is a clause end, not a sentence end:
+Chinese statutes and abstracts chain whole lists of conditions with it, and a condition without its
+sentence cannot be judged.
 """
 
 import re
@@ -35,7 +35,12 @@ _OWN_LINE = re.compile(
     r"^[^\S\n]*+(?:(?P<whole>#{1,6}[^\S\n]|\|)|[-*+•·][^\S\n]|(?P<number>\d{1,3})[.)][^\S\n])[^\n]*",
     re.MULTILINE,
 )
-_RECORD = re.compile(r"^(?P<name>[^:;\n]{1,60}: )[^\n]*\n(?=(?P=name))", re.MULTILINE)
+# Two lines that follow each other and begin with the same name, or are rows of a sheet both.
+_ROW = r"[^\n=;]{1,200}: [^\n=;]{1,100} = "
+_RECORD = re.compile(
+    rf"^(?P<name>[^:;=\n]{{1,60}}(?:: | = ))[^\n]*\n(?=(?P=name))|^{_ROW}[^\n]*\n(?={_ROW})",
+    re.MULTILINE,
+)
 _CLOSERS = r"""["'”’»」』）)\]】》〉〕]"""
 # A stop and what belongs to its sentence behind it: closing quotes and brackets, attached citation
 # numbers, then the anchors of a draft, `{#uid}` and `[@key]`, which name the source of what they

@@ -197,8 +197,8 @@ def _citation(row: "CitationVerdict", where: str = "") -> Iterator[str]:
         yield from _wrapped(f"{_INDENT}{row.claim or row.sentence}", _INDENT)
     if row.paired and where:
         yield from _wrapped(f"{_INDENT}cites {row.doc_uid}: {row.paired}", f"{_INDENT}  ")
-    if row.quote:
-        yield from _wrapped(f"{_INDENT}source: “{row.quote}”", _INDENT)
+    if row.shown_quote:
+        yield from _wrapped(f"{_INDENT}source: “{row.shown_quote}”", _INDENT)
     yield from _wrapped(f"{_INDENT}→ {row.reason}", f"{_INDENT}  ")
 
 

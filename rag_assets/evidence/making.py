@@ -63,7 +63,7 @@ def item_law(found: "Hit", shown: "Hit", quoted_at: int) -> ItemLaw | None:
 # Search publications and make the pack of a question; nothing is stored.
 
 # Counts as code: raise it when the same publications answer otherwise.
-ASKING_VERSION = 14
+ASKING_VERSION = 15
 # Last bits of a score depend on the processor.
 _DECIMALS = 6
 # Sentences of one page that become items. Over 63 questions (benchmarks/quote_finding.py) one of
@@ -341,6 +341,9 @@ def _item(
         snippet=shown.text,
         exact_quote=quote.text,
         is_cut=quote.is_cut,
+        row=answer.row or None
+        if answer is not None and span == (answer.start, answer.end)
+        else None,
         quote_check=quote.check,
         parent_text=parent.text,
         chunk_hash=shown.content_hash,

@@ -93,6 +93,8 @@ class EvidenceItem:
         edited: what a person wrote in place of the snippet, by which it was found; the snippet is
             what is printed. None where nobody did.
         is_cut: whether the sentence goes on behind `exact_quote`.
+        row: of a row of a table, the quote with the names of its columns, as it is shown:
+            `Tray u46: Weight (g) = 12.4; Count = 3`. None of all else.
     """
 
     rank: int
@@ -131,12 +133,17 @@ class EvidenceItem:
     law: ItemLaw | None = None
     edited: str | None = None
     is_cut: bool = False
+    row: str | None = None
 
     __pydantic_config__ = _STRICT
 
     @property
     def shown_quote(self) -> str:
-        """The quote as it is shown: with an ellipsis where its sentence goes on."""
+        """The quote as it is shown: a row with the names of its columns, all else verbatim, with an
+        ellipsis where its sentence goes on.
+        """
+        if self.row is not None:
+            return self.row
         return f"{self.exact_quote} …" if self.is_cut else self.exact_quote
 
 
@@ -280,7 +287,7 @@ def pack_to_json(pack: EvidencePack) -> dict[str, Any]:
     """Return a pack as values that JSON knows: `schema`, then the fields of EvidencePack.
 
     What is about laws is left out of a pack that was asked for no day, `edited` of items that
-    nobody edited: a pack of neither is as packs were before there was any.
+    nobody edited, `row` of what is none: a pack of neither is as packs were before there was any.
     """
     values = asdict(pack)
     has_day = pack.as_of is not None
@@ -290,8 +297,9 @@ def pack_to_json(pack: EvidencePack) -> dict[str, Any]:
     for item in values["items"]:
         if not has_day:
             del item["law"]
-        if item["edited"] is None:
-            del item["edited"]
+        for name in ("edited", "row"):
+            if item[name] is None:
+                del item[name]
         if not item["is_cut"]:
             del item["is_cut"]
     is_plain = not has_day and not any("edited" in item for item in values["items"])

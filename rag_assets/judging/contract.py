@@ -1,6 +1,7 @@
 """What a scorer is asked, and what it answers."""
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
@@ -25,6 +26,9 @@ def show_score(score: float) -> str:
     return f"{math.floor(score * 100 + 1e-6) / 100:.2f}"
 
 
+_UNIT_OF_COLUMN = re.compile(r" ?[(（]([^()（）=;]{1,15})[)）] = ([^;]*\d[^;]*)")
+
+
 @dataclass(frozen=True, slots=True)
 class PassageText:
     """One candidate passage of the cited document.
@@ -37,6 +41,8 @@ class PassageText:
             passage was given, and not found.
         leads: of each sentence the indices of those without which it cannot be read: the header
             of a table, the words before a list; empty where `shares` are.
+        rows: of each sentence that is a row of values, how it is shown: `Tray u46: Weight (g) =
+            12.4`; "" of the others. Empty where `shares` are.
     """
 
     text: str
@@ -44,6 +50,18 @@ class PassageText:
     context: str = ""
     shares: tuple[float, ...] = ()
     leads: tuple[tuple[int, ...], ...] = ()
+    rows: tuple[str, ...] = ()
+
+    @property
+    def said(self) -> tuple[str, ...]:
+        """The sentences as they are read: verbatim, but a row with the names of its columns, and
+        units behind their numbers: `Weight (g) = 12.4` is `Weight = 12.4 g`.
+        """
+        rows = self.rows or ("",) * len(self.sentences)
+        return tuple(
+            _UNIT_OF_COLUMN.sub(r" = \2 \1", row) or self.text[slice(*span)]
+            for row, span in zip(rows, self.sentences, strict=True)
+        )
 
 
 def name_context(title: str | None, section_path: Sequence[str]) -> str:

@@ -82,8 +82,8 @@ def choose_sentences(claim: str, passages: Sequence[PassageText]) -> tuple[Shown
     leads: list[tuple[int, ...]] = []
     for index, passage in enumerate(passages[:MOST_PASSAGES]):
         first = len(every)
-        for place, span in enumerate(passage.sentences):
-            text = " ".join(passage.text[slice(*span)].split())
+        for place, (span, said) in enumerate(zip(passage.sentences, passage.said, strict=True)):
+            text = " ".join(said.split())
             share = passage.shares[place] if is_measured else coverage(claim, text)
             every.append(ShownSentence(text, index, span, share))
             own = passage.leads[place] if passage.leads else ()
@@ -234,7 +234,7 @@ def hold_against_facts(
 
 def sentences_of(passages: Sequence[PassageText]) -> list[str]:
     """Return the sentences and table rows of some passages, as facts are held against them."""
-    return [passage.text[slice(*span)] for passage in passages for span in passage.sentences]
+    return [said for passage in passages for said in passage.said]
 
 
 def check_facts(statement: str, sentences: Sequence[str], bearing: Bearing) -> tuple[Sign, ...]:
@@ -256,7 +256,7 @@ def check_facts(statement: str, sentences: Sequence[str], bearing: Bearing) -> t
 # Scorer `facts`: what a program can tell without reading, and nothing more.
 
 # Counts as code: raise it when the same texts come to another judgement.
-_VERSION = 5
+_VERSION = 6
 _WORD_FOR_WORD = Sign("words", "", "", "It is there word for word.")
 # Below what is OK: only a sentence that is there word for word is.
 _MOST = 0.99
@@ -363,8 +363,7 @@ def find_repeated(
     if not is_long_enough(wanted):
         return None
     for index, passage in enumerate(passages):
-        for span in passage.sentences:
-            sentence = passage.text[slice(*span)]
+        for span, sentence in zip(passage.sentences, passage.said, strict=True):
             if wanted in {_letters(sentence), _letters(state(sentence))}:
                 return index, span
     return None

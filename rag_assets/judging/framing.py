@@ -583,9 +583,7 @@ def _find_order(statement: str, passages: Sequence[PassageText]) -> str | None:
     """Return a sentence of the passages that tells a reviewer what to say, None where there is
     none or the statement is there word for word.
     """
-    sentences = (
-        _plain(passage.text[slice(*span)]) for passage in passages for span in passage.sentences
-    )
+    sentences = (_plain(said) for passage in passages for said in passage.said)
     order = next(filter(is_instruction, sentences), None)
     if order is None or find_repeated(state(statement), passages) is not None:
         return None

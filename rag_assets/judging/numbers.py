@@ -452,8 +452,16 @@ def named_units(text: str) -> list[Unit]:
     return found
 
 
+# B7, 2a-Pd, but no 16h.
+_CODE = re.compile(
+    r"(?<![\w.])(?!\d+[a-z]{1,3}\b)(?=\w*[-./]?\w*\d)(?=[-./\d]*[a-z])[a-z\d]+(?:[-./][a-z\d]+)*"
+)
+
+
 def _words(text: str) -> frozenset[str]:
-    return frozenset(w for w in content_stems(text) if not any(c.isdigit() for c in w))
+    words = frozenset(w for w in content_stems(text) if not any(c.isdigit() for c in w))
+    # In rows that differ in a code alone it is the code that tells which is meant.
+    return words | frozenset(_CODE.findall(text.casefold()))
 
 
 def _deciding(

@@ -181,8 +181,12 @@ class _Readable:
 
     def pieces(self, passage: PassageText) -> tuple[list[tuple[int, int]], list[str]]:
         """Return the sentences that can be read, and their texts; last the whole, where it can."""
-        spans = [span for span in passage.sentences if self.is_readable(passage.text[slice(*span)])]
-        texts = [passage.text[slice(*span)] for span in spans]
+        readable = [
+            (span, said)
+            for span, said in zip(passage.sentences, passage.said, strict=True)
+            if self.is_readable(said)
+        ]
+        spans, texts = [span for span, _ in readable], [said for _, said in readable]
         return spans, texts + [passage.text] * self.is_readable(passage.text)
 
 

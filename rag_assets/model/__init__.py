@@ -75,6 +75,7 @@ from rag_assets.model.standing import (
     standing_of_title,
     with_standing,
 )
+from rag_assets.model.tables import show_row
 from rag_assets.model.text import (
     CJK_RANGES,
     EAST_ASIAN_RANGES,

@@ -6,7 +6,7 @@ A quotation mark that nothing closes harms one line.
 import csv
 import re
 from collections import Counter, deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
@@ -18,11 +18,13 @@ _SAMPLE_CHARACTERS = 200_000
 _SAMPLE_CELLS = 20_000
 # A text that is not named as a table needs more: prose may have two lines with a comma each.
 _MIN_RECORDS_OF_A_TABLE = 3
+# Below the lines that an instrument writes about itself stand names, and so many rows of numbers.
+_MIN_RECORDS_OF_AN_EXPORT = 10
 
 _DELIMITERS = ",;\t|"
 _LINE = re.compile(r"[^\r\n]*(?:\r\n?|\n)|[^\r\n]+")
 _SEPARATOR_LINE = re.compile(r"sep=(.)\r?\n", re.IGNORECASE)
-_NUMBER_OR_DATE = re.compile(r"[-+]?[\d.,:/\-%]+")
+_NUMBER_OR_DATE = re.compile(r"[-+]?[\d.,:/\-%]+(?:e[-+]?\d+)?", re.IGNORECASE)
 _QUOTED_BY = {quote: re.compile(rf"(?:^|[,;\t|]){quote}", re.MULTILINE) for quote in "\"'"}
 # A quotation mark that is escaped, and not the last character of its cell.
 _BACKSLASH_QUOTE = re.compile(r'\\"(?![,;\t|\r\n]|$)')
@@ -83,24 +85,31 @@ def find_dialect(text: str, *, prefer_tab: bool = False) -> Dialect:
     return max(dialects, key=lambda dialect: _score(sample, dialect))
 
 
-def looks_like_table(data: bytes) -> bool:
+def looks_like_table(data: bytes, *, is_prose: bool = False) -> bool:
     """Tell whether a text that no name calls a table is one all the same.
 
-    Every record must have the same number of cells, two by tab or three by comma or semicolon.
+    Every record must have the same number of cells, two by tab or three by comma or semicolon; or
+    it is an instrument's export: half of its lines at least are rows of numbers below a row of
+    names.
 
     Args:
         data: the whole file, in an encoding that holds ASCII as it is.
+        is_prose: whether its name says that it is running text: only an export is a table then.
     """
     # Delimiters and quotation marks are ASCII: which letters stand between them does not matter.
     sample = data[:_SAMPLE_CHARACTERS].decode("latin-1").removeprefix("ï»¿")
     if len(sample) < len(data):
         sample = sample[: sample.rfind("\n") + 1]
     quote, escape = _find_quoting(sample)
-    for delimiter, cells in (("\t", 2), (",", 3), (";", 3)):
+    for delimiter, cells in (("\t", 2), (";", 3), (",", 3)):
         records = [record for record in _read_sample(sample, Dialect(delimiter, quote, escape))
                    if record]  # fmt: skip
+        if _is_export(records):
+            return True
         widths = {len(record) for record in records}
-        if len(records) < _MIN_RECORDS_OF_A_TABLE or len(widths) > 1 or min(widths) < cells:
+        if is_prose or len(records) < _MIN_RECORDS_OF_A_TABLE:
+            continue
+        if len(widths) > 1 or min(widths) < cells:
             continue
         filled = [record for record in records if record[0].strip()]
         # In prose a blank follows the comma, in indented text the first cell is empty.
@@ -108,6 +117,19 @@ def looks_like_table(data: bytes) -> bool:
         if len(filled) == len(records) and parted * 4 <= len(records) * (min(widths) - 1):
             return True
     return False
+
+
+def _is_export(records: Sequence[Sequence[str]]) -> bool:
+    values = [len(record) if all(map(_is_value, record)) else 0 for record in records]
+    width, count = Counter(values).most_common(1)[0] if values else (0, 0)
+    if width < 2 or count < _MIN_RECORDS_OF_AN_EXPORT or 2 * count < len(records):
+        return False
+    above = records[values.index(width) - 1] if values[0] != width else []
+    return len(above) == width and not any(map(_is_value, above))
+
+
+def _is_value(cell: str) -> bool:
+    return _NUMBER_OR_DATE.fullmatch(cell.strip()) is not None
 
 
 def _find_quoting(sample: str) -> tuple[str, str]:

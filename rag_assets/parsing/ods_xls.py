@@ -28,6 +28,7 @@ from rag_assets.parsing.seen import (
 from rag_assets.parsing.sheets import Row, TextBuilder, write_tables
 from rag_assets.parsing.sniffing import XLS_TYPE, XLSB_TYPE
 from rag_assets.parsing.xlsx import (
+    MAX_LABEL_CHARACTERS,
     column_letters,
     feed_xml,
     name_column,
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
     from python_calamine import CalamineWorkbook
 
 ODS_TYPE = "application/vnd.oasis.opendocument.spreadsheet"
-_ODS_VERSION = "3"
+_ODS_VERSION = "4"
 
 _CONTENT, _MANIFEST = "content.xml", "META-INF/manifest.xml"
 # Equal neighbours stand once with a count: a few bytes may claim 17 thousand million cells.
@@ -186,6 +187,9 @@ class _Scan:
     _column: int = 0
     _repeats: int = 1
     _value: str = ""
+    _rows_spanned: int = 1
+    # By column: how many rows below still show a label, and the label.
+    _labels: dict[int, tuple[int, str]] = field(default_factory=dict)
     _expanded: int = 0
     _paragraphs: list[str] = field(default_factory=list)
     _note: list[str] = field(default_factory=list)
@@ -205,6 +209,7 @@ class _Scan:
         elif name == "table":
             self._row_number, self._column = 0, 0
             self._hidden_columns.clear()
+            self._labels.clear()
             title = " ".join(own.get("name", "").split()) or "Sheet"
             is_hidden = own.get("style-name") in self._hidden_styles
             self._done.append(("hidden sheet" if is_hidden else "sheet", title, []))
@@ -219,6 +224,7 @@ class _Scan:
             self._row_repeats = _count(own.get("number-rows-repeated"))
         elif name in {"table-cell", "covered-table-cell"}:
             self._repeats = _count(own.get("number-columns-repeated"))
+            self._rows_spanned = _count(own.get("number-rows-spanned"))
             self._value = own.get("date-value", "").replace("T00:00:00", "").replace("T", " ")
             self._paragraphs, self._note = [], []
             self._cell_look = self._looks.get(own.get("style-name", ""), _PLAIN)
@@ -274,6 +280,13 @@ class _Scan:
             kind = self._cell_look.kind_on(self._cell_look.ground)
             if any(self._column in columns for columns in self._hidden_columns):
                 kind = "hidden"
+            if name == "covered-table-cell" and not shown:
+                behind = self._column + self._repeats
+                covered = [column for column in self._labels if self._column <= column < behind]
+                self._row += [(column, label) for column in sorted(covered)
+                              if (label := self._label(column))]  # fmt: skip
+            elif self._rows_spanned > 1 and kind is None and len(shown) <= MAX_LABEL_CHARACTERS:
+                self._labels[self._column] = self._rows_spanned - 1, shown
             if kind is not None:
                 self.unseen.add(kind, shown)
             elif shown:
@@ -288,6 +301,11 @@ class _Scan:
             self._expand((repeats - 1) * len(self._row))
             self._done += [("row", "", self._row)] * repeats
             self._row_number += self._row_repeats
+
+    def _label(self, column: int) -> str:
+        rows, label = self._labels.get(column, (0, ""))
+        self._labels[column] = rows - 1, label
+        return label if rows > 0 else ""
 
     def _end_extra(self, name: str) -> None:
         text = " ".join(settle_raised(" ".join(self._note)).split())
@@ -312,7 +330,7 @@ def _count(text: str | None) -> int:
     return max(int(text), 1) if text and text.isdecimal() else 1
 
 
-_XLS_VERSION = "4"
+_XLS_VERSION = "5"
 
 # calamine keeps a sheet as a full grid of some 32 bytes a cell and ends the process where memory
 # does not hold it, so a grid that is nearly empty is refused before (an xls holds 17 million).

@@ -1,13 +1,22 @@
-"""Tables: every row a line that can stand alone, `header: value; header: value`; csv files."""
+"""Tables: every row a line that can stand alone, `row: column = value; …`; csv files."""
 
 import re
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import chain
+from itertools import chain, groupby, pairwise
 from typing import Literal
 
-from rag_assets.model import Block, BlockKind, Columns, ParsedDocument, ParseFailure, block_columns
+from rag_assets.model import (
+    Block,
+    BlockKind,
+    Columns,
+    ParsedDocument,
+    ParseFailure,
+    block_columns,
+    show_row,
+)
 from rag_assets.model.settings import ParseSettings
 from rag_assets.parsing.cleaning import guess_language
 from rag_assets.parsing.delimited import Dialect, Records, find_dialect
@@ -91,8 +100,11 @@ _MAX_UNIT_CHARACTERS = 15
 # Forms (a name and its value a row) are short; longer lists of pairs are tables.
 _MAX_FORM_ROWS = 50
 
+# 1,000; (5); < 0.1; 12.4 ± 0.3 *; and what stands where a number is missing.
 _NUMBER = re.compile(
-    r"[-+(]?[$€£¥]?\s?[-+]?(?:\d[\d.,' \u00a0\u202f]*|\.\d+)(?:e[-+]?\d+)?\s?[%‰€£¥$]?\)?",
+    r"[<>≤≥~]?\s?[-+(]?[$€£¥]?\s?[-+]?(?:\d[\d.,' \u00a0\u202f]*|\.\d+)(?:e[-+]?\d+)?"
+    r"(?:\s?(?:±|\+/-)\s?[\d.,]+)?\s?[%‰€£¥$]?\)?\s?[*†‡]{0,3}|"
+    r"n\.?\s?[ad]\.?|n/a|nan|null|<?\s?lo[dq]|bdl",
     re.IGNORECASE,
 )
 _DATE = re.compile(
@@ -100,6 +112,15 @@ _DATE = re.compile(
     r"(?: \d{1,2}:\d{2}.*)?|\d{1,2}:\d{2}(?::\d{2})?|\d{4}年\d{1,2}月(?:\d{1,2}日)?"
 )
 _YEAR = re.compile(r"(?:1[89]|20|21)\d\d")
+# (s), [K], mg, 1/nm, mmol/(L·min), a.u., -: what stands alone below a name.
+_UNIT = re.compile(
+    r"[(\[][^()\[\]]*[)\]]|[-–—%‰1]|a\.?u\.?|counts?|cps|rpm|ppm|ppb|"
+    r"(?:1/)?(?:(?:[yzafpnµμumcdhkMGT]|da)?(?:m|g|s|A|K|mol|cd|Hz|N|Pa|J|W|C|V|F|Ω|S|T|H|L|l|M|eV|"
+    r"bar|emu|Da)|min|h|d|°[CFK]?|℃|Å|Oe|oz|lb|ft|in|cal|kcal|t|ha)[²³⁰-⁹⁻\d]*"
+    r"(?:[\s·*/.^()-]+(?:[fpnµμumcdhkMG]?(?:m|g|s|A|K|mol|N|Pa|J|W|V|L|l)|min|h|d|[-\d]+)[²³⁰-⁹⁻\d)]*)*"
+)
+# "# time", "; time": how some programs begin the line of names.
+_COMMENT = re.compile(r"^[#;%]+\s+(?!of\b)")
 _IDENTIFIER = re.compile(r"[^\W\d]\w*")
 _SENTENCE_END = tuple(".?!。？！")
 
@@ -110,22 +131,27 @@ class Layout:
 
     Args:
         titles: leading rows that stand above the table.
-        headers: rows after them that name the columns: 0, 1 or 2.
-        names: of the columns by their index; empty without header.
+        headers: rows after them that name the columns, units among them.
+        names: of the columns by their index, in order; empty without header.
         is_form: every row is a name and its value.
+        firsts: the columns that name rows: one, or that of each table beside the others.
+        repeats_label: the first column shows a label once, for the rows below it, too.
     """
 
     titles: int
     headers: int
     names: dict[int, str]
     is_form: bool = False
+    firsts: tuple[int, ...] = ()
+    repeats_label: bool = False
 
 
 def find_layout(rows: Sequence[Row], inherited: dict[int, str], *, single_column: bool) -> Layout:
     """Return the layout of a table that begins with `rows`.
 
     A header is a row of names above columns of numbers or dates; where all columns are text, a
-    row of short, distinct names that its columns do not repeat. Years may name columns.
+    row of short, distinct names that its columns do not repeat. Years may name columns, and any
+    numbers may that stand beside an empty corner.
 
     Args:
         rows: the first rows, none of them blank.
@@ -140,15 +166,104 @@ def find_layout(rows: Sequence[Row], inherited: dict[int, str], *, single_column
     body = [rows[titles], *(row for row in rows[titles + 1 :] if row != rows[titles])]
     if inherited and _goes_on(body, inherited):
         repeats = all(inherited.get(column) == text for column, text in body[0])
-        return Layout(titles, int(repeats), dict(inherited))
-    is_form = _is_form(body)
-    if (not is_form or len(body[1]) == 1) and _is_units_row(body):
-        return Layout(titles, 2, _names_with_units(body[0], body[1]))
-    if not is_form and _is_group_row(body):
-        return Layout(titles, 2, _group_names(body[0], body[1]))
-    if not is_form and _is_header(body[0], body[1:]):
-        return Layout(titles, 1, dict(body[0]))
-    return Layout(titles, 0, {}, is_form)
+        return Layout(titles, int(repeats), dict(inherited), firsts=(min(inherited),))
+    if _is_form(body) and len(body[1]) > 1:
+        return Layout(titles, 0, {}, is_form=True)
+    header = _find_header(rows, titles)
+    if header is None and _may_be_header(body[0], body[1:]):
+        header = titles
+    if header is None:
+        return Layout(titles, 0, {})
+    return _with_groups_and_units(rows, titles, header)
+
+
+def _find_header(rows: Sequence[Row], start: int) -> int | None:
+    """Return the row that names most columns of numbers or dates; of equals the one next to them.
+
+    What an instrument writes above has text over such columns, too, but over fewer.
+    """
+    counts: dict[int, list[int]] = {}
+    repeated = {tuple(row) for place, row in enumerate(rows) if place and row in rows[:place]}
+    told: list[tuple[int, dict[int, Kind]]] = []  # votes, and the kinds of what is below; upwards
+    for place in reversed(range(start, len(rows))):
+        row, kinds = rows[place], {column: _kind_by(count) for column, count in counts.items()}
+        is_grouped = place > start and len(rows[place - 1]) < len(row)
+        votes = _count_votes(row, kinds, rows[place + 1 :], is_grouped=is_grouped)
+        told.append((votes if len(row) > 1 else 0, kinds))
+        if tuple(row) not in repeated or votes <= 0:
+            _add_kinds(counts, row)
+    below = {column for column in counts if sum(counts[column]) > 1}
+    width = max(map(len, rows))
+    best, most, known = None, (1, -len(rows[start]), 0), None
+    for place, (votes, kinds) in enumerate(reversed(told), start):
+        row = rows[place]
+        rank = votes, -sum(column not in below for column, _ in row), len(row)
+        # One row below says little of its columns.
+        if rank >= most and (place == start or place + 2 < len(rows)):
+            best, most, known = place, rank, kinds
+        elif 2 * len(row) > width and _is_data(row, known or kinds):
+            is_matrix = len(rows) > place + 2 and all(
+                other[0][0] < row[0][0] and kind_of(other[0][1]) == "text"
+                for other in rows[place + 1 :]
+            )  # fmt: skip
+            return place if is_matrix and len({text for _, text in row}) == len(row) > 1 else best
+    return best
+
+
+def _is_data(row: Row, kinds: dict[int, Kind]) -> bool:
+    """Tell whether a row has values in half of the columns of numbers and dates at least."""
+    typed = {column for column, kind in kinds.items() if kind != "text"}
+    values = sum(column in typed and kind_of(text) != "text" for column, text in row)
+    names = sum(column in typed and kind_of(text) == "text" for column, text in row)
+    return values > names and 2 * values >= len(typed)
+
+
+def _with_groups_and_units(rows: Sequence[Row], first: int, header: int) -> Layout:
+    """Return the layout of a table with the rows of groups above and of units below its names."""
+    last = header
+    if header > first and _are_units(rows[header - 1], rows[header], rows[header + 1 :]):
+        header -= 1
+    elif len(rows) > header + 2 and _are_units(rows[header], rows[header + 1], rows[header + 2 :]):
+        last += 1
+    names = dict(rows[header])
+    if last > header:
+        names |= {column: f"{names[column]} ({unit.strip('()[]')})" for column, unit in rows[last]}
+    while header > first and _are_groups(rows[header - 1], names):
+        header -= 1
+        names = _group_names(rows[header], names)
+    column, name = next(iter(names.items()))
+    names[column] = _COMMENT.sub("", name)
+    body = rows[last + 1 :]
+    second = list(names)[1] if len(names) > 1 else None
+    unlabelled = [row for row in body if column not in dict(row)]
+    kinds = _column_kinds(body)
+    repeats_label = (
+        len(unlabelled) * 4 >= len(body) > len(unlabelled)
+        and second is not None
+        and kinds.get(column) == kinds.get(second) == "text"
+        and all(second in dict(row) for row in body)
+    )
+    firsts = tuple(_first_columns(names, body, kinds))
+    return Layout(header, last + 1 - header, names, firsts=firsts, repeats_label=repeats_label)
+
+
+def _first_columns(
+    names: dict[int, str], rows: Sequence[Row], kinds: dict[int, Kind]
+) -> Iterator[int]:
+    """Yield the first column of a table and of those that stand beside it, behind an empty column:
+    with the same name again, or with labels of rows of their own.
+    """
+    held = [{column for column, _ in row} for row in rows]
+    columns = sorted({*names}.union(*held))
+    first = columns[0]
+    yield first
+    for left, right in pairwise(columns):
+        if left == first or right not in names or right + 1 not in names:
+            continue
+        is_alone = right > left + 1 and any((first in own) != (right in own) for own in held)
+        if names[right] == names.get(first) or (is_alone and kinds.get(right) == "text"):
+            first = right
+            yield first
 
 
 def kind_of(text: str) -> Kind:
@@ -168,34 +283,37 @@ def _goes_on(body: Sequence[Row], names: dict[int, str]) -> bool:
 
 
 def _votes(candidate: Row, below: Sequence[Row]) -> int:
+    return _count_votes(candidate, _column_kinds(below), below)
+
+
+def _count_votes(
+    candidate: Row, kinds: dict[int, Kind], below: Sequence[Row], *, is_grouped: bool = False
+) -> int:
     """Return for how many columns the candidate is a name, less those where it is a value.
 
     Only columns of numbers or dates vote.
     """
-    kinds = _column_kinds(below)
-    years = _are_year_names(candidate, below)
+    years = _are_year_names(candidate, below, is_grouped=is_grouped)
     votes = 0
     for column, text in candidate:
-        below_kind = kinds.get(column, "text")
-        if below_kind == "text":
-            continue
-        own = "text" if years and _YEAR.fullmatch(text) else kind_of(text)
-        votes += 1 if own == "text" else -1
+        if kinds.get(column, "text") != "text":
+            own = "text" if years and _YEAR.fullmatch(text) else kind_of(text)
+            votes += 1 if own == "text" else -1
     return votes
 
 
-def _is_header(candidate: Row, below: Sequence[Row]) -> bool:
-    votes = _votes(candidate, below)
-    if votes:
-        return votes > 0
+def _may_be_header(candidate: Row, below: Sequence[Row]) -> bool:
+    """Tell whether a row may name columns of text."""
     texts = [text for _, text in candidate]
-    if any(not _may_name(text) for text in texts) or len(set(texts)) < len(texts):
+    if _votes(candidate, below) or len(set(texts)) < len(texts):
+        return False
+    if not all(map(_may_name, texts)):
         return False
     width = max((len(row) for row in below), default=len(candidate))
-    if 2 * len(candidate) < width:
-        return False
     own = dict(candidate)
-    return not any(own.get(column) == text for row in below for column, text in row)
+    return 2 * len(candidate) >= width and not any(
+        own.get(column) == text for row in below for column, text in row
+    )
 
 
 def _may_name(text: str) -> bool:
@@ -217,17 +335,25 @@ def _are_year_names(candidate: Row, below: Sequence[Row], *, is_grouped: bool = 
 
 
 def _column_kinds(rows: Iterable[Row]) -> dict[int, Kind]:
-    counts: dict[int, dict[Kind, int]] = {}
+    counts: dict[int, list[int]] = {}
     for row in rows:
-        for column, text in row:
-            own = counts.setdefault(column, {"number": 0, "date": 0, "text": 0})
-            own[kind_of(text)] += 1
-    kinds: dict[int, Kind] = {}
-    for column, own in counts.items():
-        typed: Kind = "number" if own["number"] >= own["date"] else "date"
-        share = (own["number"] + own["date"]) / sum(own.values())
-        kinds[column] = typed if share >= _MIN_TYPED_SHARE else "text"
-    return kinds
+        _add_kinds(counts, row)
+    return {column: _kind_by(count) for column, count in counts.items()}
+
+
+_KINDS: tuple[Kind, ...] = ("number", "date", "text")
+
+
+def _add_kinds(counts: dict[int, list[int]], row: Row) -> None:
+    for column, text in row:
+        counts.setdefault(column, [0, 0, 0])[_KINDS.index(kind_of(text))] += 1
+
+
+def _kind_by(count: Sequence[int]) -> Kind:
+    numbers, dates, _ = count
+    if numbers + dates < _MIN_TYPED_SHARE * sum(count):
+        return "text"
+    return "number" if numbers >= dates else "date"
 
 
 def _is_form(rows: Sequence[Row]) -> bool:
@@ -253,59 +379,49 @@ def _is_form(rows: Sequence[Row]) -> bool:
     )
 
 
-def _is_units_row(rows: Sequence[Row]) -> bool:
-    """Tell whether the second row gives the units of the columns of numbers that the first names.
+def _are_units(names: Row, units: Row, below: Sequence[Row]) -> bool:
+    """Tell whether a row gives the units of the columns of numbers that another one names.
 
-    It has a short text over columns of numbers or dates and leaves out one at least.
+    Each is written as a unit is, or the row has none for the first column: (s), mg, 1/nm.
     """
-    if len(rows) < 3 or len(rows[1]) >= len(rows[0]) or not _is_header(rows[0], rows[2:]):
+    named, kinds = dict(names), _column_kinds(below)
+    texts = [text for _, text in units]
+    if not below or any(column not in named for column, _ in units):
         return False
-    kinds = _column_kinds(rows[2:])
-    named = dict(rows[0])
-    return all(
-        column in named
-        and kinds.get(column, "text") != "text"
-        and kind_of(text) == "text"
-        and len(text) <= _MAX_UNIT_CHARACTERS
-        for column, text in rows[1]
+    if any(len(text) > _MAX_UNIT_CHARACTERS for text in texts):
+        return False
+    leaves_out = units[0][0] > names[0][0] and all(
+        kinds.get(column, "text") != "text" == kind_of(text) for column, text in units
+    )
+    are_written_so = all(map(_UNIT.fullmatch, texts)) and any(kind_of(t) == "text" for t in texts)
+    return all(map(_may_name, named.values())) and (leaves_out or are_written_so)
+
+
+def _are_groups(groups: Row, names: dict[int, str]) -> bool:
+    """Tell whether a row names groups of the columns below it; a note above has no such gaps."""
+    columns = [column for column, _ in groups]
+    first, last = min(*names, *columns), max(names)
+    if columns[-1] > last or (len(groups) == 1 and columns[0] <= first):
+        return False
+    own, spans = dict(groups), [b - a for a, b in pairwise([*columns, last + 1])]
+    is_cornered = first not in own or first not in names or own[first] == names[first]
+    return (
+        len(groups) < len(names)
+        and (is_cornered or min(spans) > 1)
+        and all(_may_name(text) or _YEAR.fullmatch(text) for _, text in groups)
     )
 
 
-def _names_with_units(names: Row, units: Row) -> dict[int, str]:
-    stated = dict(units)
-    return {
-        column: f"{name} ({stated[column].strip('()[]')})" if column in stated else name
-        for column, name in names
-    }
-
-
-def _is_group_row(rows: Sequence[Row]) -> bool:
-    """Tell whether the first row names groups of the columns that the second row names."""
-    if len(rows) < 3:
-        return False
-    groups, names = rows[0], rows[1]
-    if len(groups) >= len(names) or groups[-1][0] > names[-1][0]:
-        return False
-    may_group = all(_may_name(text) or _YEAR.fullmatch(text) for _, text in groups)
-    own_votes = _votes(groups, rows[2:])
-    # Under groups the same years come again: each is told from the others by its group.
-    joined = [(column, f"{name} ") for column, name in _group_names(groups, names).items()]
-    is_named = _votes(names, rows[2:]) > 0 or (
-        _are_year_names(names, rows[2:], is_grouped=True) and _votes(joined, rows[2:]) > 0
-    )
-    return may_group and own_votes >= 0 and is_named
-
-
-def _group_names(groups: Row, names: Row) -> dict[int, str]:
-    own = dict(names)
+def _group_names(groups: Row, names: dict[int, str]) -> dict[int, str]:
     starts = dict(groups)
     joined: dict[int, str] = {}
     group = ""
-    for column in range(min(*own, *starts), max(own) + 1):
+    for column in range(min(*names, *starts), max(names) + 1):
         group = starts.get(column, group)
-        name = own.get(column, "")
+        name = names.get(column, "")
         if group or name:
-            joined[column] = " / ".join(dict.fromkeys(part for part in (group, name) if part))
+            is_same = name == group or name.startswith(f"{group} ")
+            joined[column] = name if is_same else " / ".join(filter(None, (group, name)))
     return joined
 
 
@@ -351,11 +467,13 @@ def write_tables(
             continue
         table = chain([first], _until_blank(source))
         sample = _take_sample(table)
-        layout = find_layout(sample, names, single_column=single_column)
+        layout = find_layout(sample, names, single_column=single_column and not names)
         for row in sample[: layout.titles]:
-            text.add("paragraph", "; ".join(cell for _, cell in row))
-        body = chain(sample[layout.titles + layout.headers :], table)
-        _write_table(body, layout, text, name_column, goes_on=layout.names == names)
+            text.add("paragraph", (": " if len(row) == 2 else ", ").join(cell for _, cell in row))
+        behind = layout.titles + layout.headers
+        body = chain(sample[behind:], table)
+        heads = sample[layout.titles : behind]
+        _write_table(body, layout, heads, text, name_column, goes_on=layout.names == names)
         names = layout.names or names
     return names
 
@@ -381,6 +499,7 @@ def _until_blank(rows: Iterator[Row]) -> Iterator[Row]:
 def _write_table(
     rows: Iterable[Row],
     layout: Layout,
+    heads: Sequence[Row],
     text: TextBuilder,
     name_column: Callable[[int], str],
     *,
@@ -390,25 +509,36 @@ def _write_table(
         for row in rows:
             text.add("row", ": ".join(cell.rstrip(":：") for _, cell in row))
         return
-    labels = {column: f"{shorten(name)}: " for column, name in layout.names.items()}
+    names = {column: shorten(name) for column, name in layout.names.items()}
     if not goes_on and any(len(name) > _MAX_NAME_CHARACTERS for name in layout.names.values()):
         text.add("row", "; ".join(layout.names.values()))
-    unused = set() if goes_on else set(labels)
-    header = list(layout.names.items())
+    unused = {} if goes_on else dict(layout.names)
+    label = ""
     for row in rows:
-        if row == header and len(row) > 1:
+        if len(row) > 1 and row in heads:
             continue
-        try:
-            line = "; ".join([labels[column] + cell for column, cell in row])
-        except KeyError:  # the first value in a column without name
-            labels |= {
-                column: f"{name_column(column)}: " for column, _ in row if column not in labels
-            }
-            line = "; ".join([labels[column] + cell for column, cell in row])
-        text.add("row", line)
-        if unused:
-            unused.difference_update([column for column, _ in row])
-    text.add("row", "; ".join(layout.names[column] for column in sorted(unused)))
+        if (
+            len(heads) == 1 < len(row)
+            and row[0] == heads[0][0]
+            and all(kind_of(cell) == "text" for _, cell in row)
+        ):  # the header comes again, with other names
+            text.add("row", "; ".join(unused.values()))
+            heads, unused = [row], dict(row)
+            names = {column: shorten(name) for column, name in row}
+            continue
+        cells = list(row)
+        if layout.firsts and row[0][0] == layout.firsts[0]:
+            label = row[0][1]
+        elif layout.repeats_label and label:
+            cells = [(layout.firsts[0], label), *row]
+        names |= {column: name_column(column) for column, _ in cells if column not in names}
+        for _, beside in groupby(cells, lambda cell: bisect_right(layout.firsts, cell[0])):
+            own = list(beside)
+            is_named = own[0][0] in layout.firsts
+            text.add("row", show_row([(names[c], cell) for c, cell in own], is_named=is_named))
+        for column, _ in row:
+            unused.pop(column, None)
+    text.add("row", "; ".join(unused.values()))
 
 
 def shorten(name: str) -> str:
@@ -427,7 +557,7 @@ def filled_cells(cells: Sequence[str]) -> list[tuple[int, str]]:
     return filled
 
 
-PARSER_VERSION = "3"
+PARSER_VERSION = "4"
 
 # Enough lines to find each mark; a damaged file may have one in every line.
 _MAX_LINES_SHOWN = 5
@@ -446,7 +576,7 @@ class CsvParser:
         return decoder_version(PARSER_VERSION)
 
     def parse(self, data: bytes, hints: ParseHints, _settings: ParseSettings) -> ParsedDocument:
-        """Return one block of kind `row` a record, written `header: value; header: value`.
+        """Return one block of kind `row` a record, written `row: column = value; …`.
 
         Raises:
             ParseFailure: `unknown_encoding`, `empty_file`, `damaged_file`.
@@ -488,7 +618,8 @@ def _rows(records: Records) -> Iterator[Row]:
         if not row:
             is_parted = True
             continue
-        if is_parted and len(record) != width and all(kind_of(cell) == "text" for _, cell in row):
+        is_other = len(record) != width or len(row) == 1
+        if is_parted and is_other and all(kind_of(cell) == "text" for _, cell in row):
             yield []
         is_parted = False
         width = len(record)

@@ -354,9 +354,11 @@ def _text_type(data: bytes, bare: str) -> str:
     kind = text_kind(data, bare)
     if kind is not None:
         return kind
-    if bare in _TEXT_TYPES or bare in _PLAIN_EXTENSIONS:
-        return _TEXT_TYPES.get(bare, "text/plain")
-    return "text/csv" if looks_like_table(data) else "text/plain"
+    named = _TEXT_TYPES.get(bare, "text/plain")
+    if named == "text/plain":
+        is_prose = bare in _TEXT_TYPES or bare in _PLAIN_EXTENSIONS
+        named = "text/csv" if looks_like_table(data, is_prose=is_prose) else named
+    return named
 
 
 def _binary_type(data: bytes) -> str | None:

@@ -36,7 +36,7 @@ from rag_assets.parsing.sniffing import XLSX_TYPE
 if TYPE_CHECKING:
     from lxml.etree import _Element
 
-PARSER_VERSION = "4"
+PARSER_VERSION = "5"
 
 # Cells row by row, from a stream: memory holds a row, not the sheet
 
@@ -318,7 +318,7 @@ _MERGED = re.compile(
 _LONGEST_TAG = 200
 _MAX_MERGED = 100_000
 # A label is repeated, a text is not: it would stand in the document a thousand times.
-_MAX_LABEL_CHARACTERS = 100
+MAX_LABEL_CHARACTERS = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -368,7 +368,7 @@ def fill_merged(
                     cells.setdefault(column, value)
         for label in merged.get(number, ()):
             value = cells.get(label.column, "")
-            if value and len(value) <= _MAX_LABEL_CHARACTERS:
+            if value and len(value) <= MAX_LABEL_CHARACTERS:
                 open_labels[label.column] = (label.last, value)
         yield number, row if len(cells) == len(row) else sorted(cells.items())
 

@@ -73,12 +73,12 @@ def test_rows_of_a_two_column_table_are_pairs_where_it_asks() -> None:
 
 def test_rows_of_a_sheet_of_questions_are_pairs() -> None:
     assert pairs_of(
-        sheet("question: Why roofs?; answer: They cool.", "问题: 为什么?; 答案: 凉。")
+        sheet("question = Why roofs?; answer = They cool.", "问题 = 为什么?; 答案 = 凉。")
     ) == [
-        ("Why roofs?", "question: Why roofs?; answer: They cool."),
-        ("为什么?", "问题: 为什么?; 答案: 凉。"),
+        ("Why roofs?", "question = Why roofs?; answer = They cool."),
+        ("为什么?", "问题 = 为什么?; 答案 = 凉。"),
     ]
-    assert pairs_of(sheet("question: Why?; answer:", "Questionable: no; answer: b")) == []
+    assert pairs_of(sheet("question = Why?; answer =", "Questionable no: answer = b")) == []
 
 
 def test_the_question_is_embedded_and_the_pair_is_the_chunk() -> None:
@@ -122,5 +122,5 @@ def test_a_table_s_header_is_no_chunk_of_its_own() -> None:
 def test_questions_and_answers_may_stand_in_any_columns() -> None:
     numbered = table("| No. | Question | Owner | Answer |", "| 1 | Why? | me | So. |")
     assert [question for question, _ in pairs_of(numbered)] == ["Why?"]
-    row = "No.: 1; Question: Why; how?; Owner: me; Answer: So."
+    row = "No. 1: Question = Why; how?; Owner = me; Answer = So."
     assert pairs_of(sheet(row)) == [("Why; how?", row)]

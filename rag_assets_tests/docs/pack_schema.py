@@ -20,7 +20,7 @@ from rag_assets.evidence.pack import (
 from rag_assets.model import PageBox
 
 _TYPES = (EvidencePack, EvidenceItem, PackSource, PackRequest, PackMatch, ItemLaw, PageBox)
-_OPTIONAL = {*LAW_FIELDS, "law", "edited", "is_cut", "repeal"}
+_OPTIONAL = {*LAW_FIELDS, "law", "edited", "is_cut", "row", "repeal"}
 _ENTRY = re.compile(r"^ {4}(\w+(?:, \w+)*): ", re.MULTILINE)
 
 

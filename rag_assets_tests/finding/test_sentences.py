@@ -10,6 +10,7 @@ class Passage:
     text: str
     char_start: int | None = None
     section_path: tuple[str, ...] = ()
+    context: str = ""
 
     @property
     def char_end(self) -> int | None:
@@ -43,7 +44,7 @@ def test_row_is_told_its_caption_and_header() -> None:
     table = head + "| KBr | 41 |\n| KCl | 17 |"
     found = read_sentences([Passage(table, 0)])
     assert [sentence.kind for sentence in found] == ["caption", "row", "row", "row"]
-    assert found[3].read == "Table 2 Yields of three salts Salt Yield KCl 17"
+    assert found[3].read == "Table 2 Yields of three salts Salt KCl: Yield = 17"
     assert found[3].leads == (0, 1)
 
 

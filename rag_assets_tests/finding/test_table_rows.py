@@ -53,7 +53,33 @@ def test_a_row_of_values_is_one_sentence(row: tuple[str, ...]) -> None:
 def test_a_long_header_is_no_statement_of_its_columns() -> None:
     head = ("Number of the workers in the towns", "Mean of the wages in each year")
     found = sentences_of(head, ("1,200", "3.1"))
-    assert found[1].told == " ".join(head)
+    assert found[1].told == ""
+    assert found[1].row == f"{head[0]} 1,200: {head[1]} = 3.1"
+
+
+def test_a_row_on_a_later_page_has_the_header_that_its_passage_was_told() -> None:
+    rows = "| 46 | tray u46 | 338 |\n| 47 | tray v47 | 341 |"
+    passage = Passage(rows, 0, context="Results\nTable 3. All trays.\n| No. | Tray | Weight (g) |")
+    found = read_sentences([passage])
+    assert [sentence.shown for sentence in found] == [
+        "No. 46: Tray = tray u46; Weight (g) = 338", "No. 47: Tray = tray v47; Weight (g) = 341",
+    ]  # fmt: skip
+    assert [sentence.leads for sentence in found] == [(), ()]
+
+
+def test_the_row_that_is_named_is_found_among_rows_that_differ_in_a_code() -> None:
+    rows = "\n".join(f"| {n}{m}-Pd | {n * 7 + 3} |" for n in range(1, 30) for m in "abc")
+    document = EvidenceFinder().open(
+        [Passage(f"| Complex | Yield (%) |\n| --- | --- |\n{rows}", 0)]
+    )
+    best = document.sentences[document.rank("The yield of complex 17b-Pd was 12 %.")[0]]
+    assert best.shown == "Complex 17b-Pd: Yield (%) = 122"
+
+
+def test_rows_of_a_sheet_are_sentences_of_their_own() -> None:
+    lines = "Sample B7: Yield (%) = 74.8; Count = 3\nSample B8: Count = 5"
+    found = read_sentences([Passage(lines, 0)])
+    assert [sentence.row for sentence in found] == lines.split("\n")
 
 
 def test_the_cell_that_decides_is_shown_with_its_header_and_its_row() -> None:

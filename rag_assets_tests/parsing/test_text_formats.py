@@ -121,9 +121,9 @@ def test_white_space_alone_is_an_empty_file(extension: str) -> None:
 def test_every_row_of_a_table_stands_alone() -> None:
     document = parse('name,yield,note\nA,12,"two\nlines"\nB,,\n\nC,7,x,extra\n', ".csv")
     assert cuts(document) == [
-        ("row", "name: A; yield: 12; note: two lines"),
-        ("row", "name: B"),
-        ("row", "name: C; yield: 7; note: x; column 4: extra"),
+        ("row", "name A: yield = 12; note = two lines"),
+        ("row", "name = B"),
+        ("row", "name C: yield = 7; note = x; column 4 = extra"),
     ]
     assert document.text == "\n".join(text for _, text in cuts(document))
 
@@ -133,11 +133,13 @@ def test_the_delimiter_is_found(delimiter: str) -> None:
     table = "\n".join(
         delimiter.join(row) for row in [("a", "b"), ("1,5", "2")][:1] + [("x", "y")] * 4
     )
-    assert parse(table, ".csv").text.splitlines()[0] == "a: x; b: y"
+    assert parse(table, ".csv").text.splitlines()[0] == "a x: b = y"
 
 
 def test_a_table_of_numbers_has_no_header() -> None:
-    assert parse("1,2\n3,4\n", ".csv").text == "column 1: 1; column 2: 2\ncolumn 1: 3; column 2: 4"
+    assert (
+        parse("1,2\n3,4\n", ".csv").text == "column 1 = 1; column 2 = 2\ncolumn 1 = 3; column 2 = 4"
+    )
 
 
 def test_a_header_alone_is_still_found() -> None:

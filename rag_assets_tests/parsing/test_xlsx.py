@@ -50,7 +50,7 @@ def test_sheets_stand_in_order_under_their_names() -> None:
     one = sheet_xml([["a", "b"], [1, 2]])
     document = parse(make_xlsx({"Zwei": one, "Empty": sheet_xml([]), "一": one}))
     assert cuts(document) == [
-        ("heading", "Zwei"), ("row", "a: 1; b: 2"), ("heading", "一"), ("row", "a: 1; b: 2"),
+        ("heading", "Zwei"), ("row", "a 1: b = 2"), ("heading", "一"), ("row", "a 1: b = 2"),
     ]  # fmt: skip
     assert [section.title for section in document.sections] == ["Zwei", "一"]
     assert document.metadata["sheets"] == "Zwei; Empty; 一"
@@ -63,17 +63,17 @@ def test_groups_of_years_and_units_are_names_of_columns() -> None:
         ["East", 251, 263, 198, 201], ["West", 252, None, 197, 203],
     ]  # fmt: skip
     assert read(*rows, tail=merged) == [
-        "House: East; Red / 2001: 251; Red / 2002: 263; Blue / 2001: 198; Blue / 2002: 201",
-        "House: West; Red / 2001: 252; Blue / 2001: 197; Blue / 2002: 203",
+        "House East: Red / 2001 = 251; Red / 2002 = 263; Blue / 2001 = 198; Blue / 2002 = 201",
+        "House West: Red / 2001 = 252; Blue / 2001 = 197; Blue / 2002 = 203",
     ]
     units = read(["Sample", "Mass", "Heat"], [None, "mg", "(°C)"], ["s1", 5, 21.4], ["s2", 6, 22])
     assert units == [
-        "Sample: s1; Mass (mg): 5; Heat (°C): 21.4", "Sample: s2; Mass (mg): 6; Heat (°C): 22",
+        "Sample s1: Mass (mg) = 5; Heat (°C) = 21.4", "Sample s2: Mass (mg) = 6; Heat (°C) = 22",
     ]  # fmt: skip
-    assert read(["Sample", "Mass"], [None, "mg"], ["s1", 5]) == ["Sample: s1; Mass (mg): 5"]
+    assert read(["Sample", "Mass"], [None, "mg"], ["s1", 5]) == ["Sample s1: Mass (mg) = 5"]
     # A first row of data is no row of units.
     data = read(["Name", "Mass", "Heat"], ["a", "low", None], ["b", 5, 6], ["c", 6, 7])
-    assert data[0] == "Name: a; Mass: low"
+    assert data[0] == "Name a: Mass = low"
 
 
 def test_values_are_shown_as_the_sheet_shows_them() -> None:
@@ -86,9 +86,9 @@ def test_values_are_shown_as_the_sheet_shows_them() -> None:
     ]  # fmt: skip
     (row,) = read(names, values)
     assert row.split("; ") == [
-        "error: #DIV/0!", "truth: TRUE", "noise: 0.3", "share: 25.6%", "day: 2024-03-01",
-        "money: 1234.50", "moment: 2024-03-01 18:00", "mass: 12.5 kg", "hours: 36:00:00",
-        "cell: cached",
+        "error = #DIV/0!", "truth = TRUE", "noise = 0.3", "share = 25.6%", "day = 2024-03-01",
+        "money = 1234.50", "moment = 2024-03-01 18:00", "mass = 12.5 kg", "hours = 36:00:00",
+        "cell = cached",
     ]  # fmt: skip
 
 
@@ -159,41 +159,44 @@ def test_blank_rows_part_tables_and_lone_cells_are_paragraphs() -> None:
     )  # fmt: skip
     assert cuts(document)[1:] == [
         ("paragraph", "Title of it all"),
-        ("row", "n: a; v: 1"),
-        ("row", "n: b; v: 2"),
-        ("row", "when: 2024-01-01; where: here"),
-        ("row", "when: 2024-01-02; where: there"),
+        ("row", "n a: v = 1"),
+        ("row", "n b: v = 2"),
+        ("row", "when 2024-01-01: where = here"),
+        ("row", "when 2024-01-02: where = there"),
         ("paragraph", "Source: nobody"),
     ]
 
 
 def test_a_blank_row_inside_a_table_does_not_end_its_header() -> None:
     assert read(["n", "v"], ["a", 1], ["b", 2], [], ["c", 3]) == [
-        "n: a; v: 1", "n: b; v: 2", "n: c; v: 3",
+        "n a: v = 1", "n b: v = 2", "n c: v = 3",
     ]  # fmt: skip
 
 
 def test_an_empty_column_inside_a_table_does_not_part_it() -> None:
     assert read(
         ["Title"], ["n", "v", None, "when", "where"], ["a", 1, None, "2024-01-01", "here"]
-    ) == ["Title", "n: a; v: 1; when: 2024-01-01; where: here"]  # fmt: skip
+    ) == ["Title", "n a: v = 1; when = 2024-01-01; where = here"]  # fmt: skip
 
 
 def test_two_rows_of_names_are_joined() -> None:
     tail = '<mergeCells><mergeCell ref="A1:A2"/><mergeCell ref="B1:C1"/></mergeCells>'
-    assert read(
-        ["city", "2022", None, "2023", None],
-        [None, "rain", "sun", "rain", "sun"],
-        ["Oslo", 1, 2, 3, 4],
-        ["Rome", 5, 6, 7, 8],
-        tail=tail,
-    )[0] == "city: Oslo; 2022 / rain: 1; 2022 / sun: 2; 2023 / rain: 3; 2023 / sun: 4"  # fmt: skip
+    assert (
+        read(
+            ["city", "2022", None, "2023", None],
+            [None, "rain", "sun", "rain", "sun"],
+            ["Oslo", 1, 2, 3, 4],
+            ["Rome", 5, 6, 7, 8],
+            tail=tail,
+        )[0]
+        == "city Oslo: 2022 / rain = 1; 2022 / sun = 2; 2023 / rain = 3; 2023 / sun = 4"
+    )
 
 
 def test_a_label_merged_over_rows_stands_in_each() -> None:
     tail = '<mergeCells count="1"><mergeCell ref="A2:A3"/></mergeCells>'
     rows = read(["group", "n"], ["north", 1], [None, 2], ["south", 3], tail=tail)
-    assert rows == ["group: north; n: 1", "group: north; n: 2", "group: south; n: 3"]
+    assert rows == ["group north: n = 1", "group north: n = 2", "group south: n = 3"]
 
 
 def test_a_form_is_read_as_names_with_values() -> None:
@@ -231,7 +234,7 @@ def with_extras(**changed: str) -> bytes:
 def test_notes_text_boxes_and_pictures_follow_the_cells() -> None:
     document = parse(with_extras())
     assert cuts(document)[1:] == [
-        ("row", "a: 1; b: 2"),
+        ("row", "a 1: b = 2"),
         ("note", "B2: Check this"),
         ("paragraph", "In a box"),
         ("figure", "![image](attachment:img-001)"),
@@ -313,8 +316,8 @@ def test_an_old_workbook_is_read() -> None:
     assert document.media_type == "application/vnd.ms-excel"
     assert cuts(document) == [
         ("heading", "光"),
-        ("row", "name: a; n: 0.5; ok: TRUE"),
-        ("row", "name: b; n: 2; ok: FALSE"),
+        ("row", "name a: n = 0.5; ok = TRUE"),
+        ("row", "name b: n = 2; ok = FALSE"),
     ]
     (warning,) = document.warnings
     assert warning.startswith("Hidden rows and columns of this format cannot be recognised")
@@ -339,7 +342,7 @@ def test_an_opendocument_sheet_is_read_as_it_is_shown() -> None:
     )
     document = parse_document(make_ods(body, styles=styles), ParseHints(".ods"), make_settings())
     assert cuts(document) == [
-        ("heading", "Eins"), ("row", "name: a b; when: 2024-03-01"), ("note", "A2: look"),
+        ("heading", "Eins"), ("row", "name a b: when = 2024-03-01"), ("note", "A2: look"),
     ]  # fmt: skip
     assert "1 hidden (“sheet Zwei: 25 %”)" in document.warnings[0]
 

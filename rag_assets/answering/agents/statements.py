@@ -363,25 +363,37 @@ class VerbatimJudge:
         return [self._judge(claim) for claim in claims]
 
     def _judge(self, claim: Claim) -> CheckedStatement:
-        words = re.compile(r"\s+".join(map(re.escape, claim.text.split())))
         frame = _frame_of(claim)
-        for alias, passage in zip(claim.citations, claim.passages, strict=True):
-            found = words.search(passage.text)
-            if found is not None and frame is not None:
+        for place, alias in enumerate(claim.citations):
+            span = _stands_at(claim, place)
+            if span is None:
+                continue
+            quote = _quote(alias, claim.passages[place], *span)
+            if frame is not None:
                 return CheckedStatement(
                     claim.number, claim.text, claim.citations, "framed",
-                    f"It stands there, but {frame.told[0].lower()}{frame.told[1:]}", 0.0,
-                    _quote(alias, passage, *found.span()),
+                    f"It stands there, but {frame.told[0].lower()}{frame.told[1:]}", 0.0, quote,
                 )  # fmt: skip
-            if found is not None:
-                return CheckedStatement(
-                    claim.number, claim.text, claim.citations, "supported",
-                    "It is there word for word.", 1.0, _quote(alias, passage, *found.span()),
-                )  # fmt: skip
+            return CheckedStatement(
+                claim.number, claim.text, claim.citations, "supported",
+                "It is there word for word.", 1.0, quote,
+            )  # fmt: skip
         return CheckedStatement(
             claim.number, claim.text, claim.citations, "not_found",
             "It is not there word for word.", 0.0,
         )  # fmt: skip
+
+
+def _stands_at(claim: Claim, place: int) -> tuple[int, int] | None:
+    """Return where a claim is in a passage word for word, or as a row of a table is shown."""
+    from rag_assets.retrieval.finding import read_sentences
+
+    said = claim.text.split()
+    found = re.search(r"\s+".join(map(re.escape, said)), claim.passages[place].text)
+    if found is not None:
+        return found.span()
+    rows = (one for one in read_sentences(_parts(claim, [place])) if one.row.split() == said)
+    return next((one.parts[0][1:] for one in rows), None)
 
 
 class RecordedJudge:
@@ -417,7 +429,7 @@ def _parts(claim: Claim, indices: Sequence[int]) -> "tuple[PassagePart, ...]":
     from rag_assets.auditing.deciding import PassagePart
 
     return tuple(
-        PassagePart(p.text, p.char_start, p.char_end, p.section_path, index, 0)
+        PassagePart(p.text, p.char_start, p.char_end, p.section_path, index, 0, p.context)
         for index, p in ((index, claim.passages[index]) for index in indices)
     )
 

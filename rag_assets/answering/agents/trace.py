@@ -26,6 +26,7 @@ class Passage:
         score: of the search that found it; compares passages of one search. 0.0 where none did.
         authors: of the document, as printed.
         page_labels: the numbers that its pages bear in print, from `page_start`.
+        context: what is told before it: headings, in the last line the header of its table.
     """
 
     namespace: str
@@ -45,6 +46,7 @@ class Passage:
     authors: tuple[str, ...] = ()
     year: int | None = None
     page_labels: tuple[str, ...] = ()
+    context: str = ""
 
     __pydantic_config__ = ConfigDict(extra="forbid")
 

@@ -4,11 +4,11 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby, pairwise
+from itertools import groupby, pairwise, zip_longest
 from typing import Protocol
 
 from rag_assets.chunking import split_sentences
-from rag_assets.model import FIGURE, HAN_RANGES, count_cjk, count_han
+from rag_assets.model import FIGURE, HAN_RANGES, count_cjk, count_han, show_row
 
 # How long a text is for a language model.
 
@@ -190,6 +190,8 @@ def _says_something(cell: str) -> bool:
 _WIDEST_GAP = 2
 _ROW = re.compile(r"\|.*\|", re.DOTALL)
 _RULE = re.compile(r"\|(?:\s*:?-+:?\s*\|)+\s*")
+# A row as sheets are written: `Tray u46: Weight (g) = 12.4; Count = 3`.
+SHEET_ROW = re.compile(r"[^\n=;]{1,200}: [^\n=;]{1,100} = [^\n]*")
 _ITEM = re.compile(
     r"(?:[-*+•·]|\(?(?:\d{1,3}|[a-zA-Z])[.)]|[（(][一二三四五六七八九十]{1,3}[)）])\s*"
 )
@@ -220,6 +222,10 @@ class PassageLike(Protocol):
     def section_path(self) -> tuple[str, ...]:
         """Return the headings above it."""
 
+    @property
+    def context(self) -> str:
+        """Return what was told before it, in the last line the header of its table; "" is none."""
+
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
@@ -232,6 +238,7 @@ class Sentence:
         told: what has to be known to read it: caption and header of a row, lead-in of an item.
         leads: indexes of the sentences that `told` was taken from.
         kind: `row`, `item`, `caption` or `text`.
+        row: of a row of values, as it is shown: `Tray u46: Weight (g) = 12.4; Count = 3`.
     """
 
     text: str
@@ -240,13 +247,19 @@ class Sentence:
     told: str = ""
     leads: tuple[int, ...] = ()
     kind: str = "text"
+    row: str = ""
+
+    @property
+    def shown(self) -> str:
+        """As it is shown: a row of values with the names of its columns, all else verbatim."""
+        return self.row or self.text
 
     @property
     def read(self) -> str:
         """What searchers read: what is told, and the sentence."""
-        words = self.text
-        if self.kind == "row":
-            words = " ".join(cell for cell in _row_cells(self.text) if cell)
+        words = self.shown
+        if self.kind == "row" and not self.row:
+            words = " ".join(filter(None, _row_cells(self.text)))
         return f"{self.told} {words}" if self.told else words
 
 
@@ -264,53 +277,77 @@ def read_sentences(passages: Sequence[PassageLike], title: str | None = None) ->
     found: list[Sentence] = []
     for run, members in enumerate(_runs(passages)):
         text, places = _joined(passages, members)
-        leader = _Leader()
+        leader = _Leader(passages[members[0]].context)
         for start, end, column in _stating(text, names):
             words = text[start:end]
-            kind, told, leads = leader.read(words, len(found), column)
-            found.append(Sentence(words, _parts(places, start, end), run, told, tuple(leads), kind))
+            kind, told, leads, row = leader.read(words, len(found), column)
+            parts = _parts(places, start, end)
+            found.append(Sentence(words, parts, run, told, tuple(leads), kind, row))
     return found
 
 
 def shown_sentence(sentences: Sequence[Sentence], index: int) -> str:
-    """Return a sentence as the model that reads pairs sees it: itself, then what is around it."""
+    """Return a sentence as the model that reads pairs sees it: itself, then what is around it.
+
+    Other rows say nothing of a row of values.
+    """
     own = sentences[index]
     around = [
         sentences[near].text[:_TOLD_CHARACTERS]
         for near in (index - 1, index + 1)
-        if 0 <= near < len(sentences) and sentences[near].run == own.run
+        if not own.row and 0 <= near < len(sentences) and sentences[near].run == own.run
     ]
-    return " | ".join(text for text in (own.text, own.told, " … ".join(around)) if text)
+    return " | ".join(text for text in (own.shown, own.told, " … ".join(around)) if text)
 
 
 class _Leader:
-    """Remembers what stands before rows and items while the sentences of a run go by."""
+    """Remembers what stands before rows and items while the sentences of a run go by.
 
-    def __init__(self) -> None:
+    Args:
+        context: of the passage that the run begins with; of a table that goes on from an earlier
+            one its last line is the header.
+    """
+
+    def __init__(self, context: str) -> None:
         self._caption: tuple[int, str] | None = None
-        self._header: tuple[int, str] | None = None
+        self._header: tuple[int | None, list[str]] | None = None
         self._lead: tuple[int, str] | None = None
         self._name: tuple[int, str] | None = None
         self._before = ""
+        told = context.rpartition("\n")[2].strip()
+        if _ROW.fullmatch(told):
+            self._header, self._before = (None, _row_cells(told)), "row"
 
-    def read(self, words: str, index: int, column: int | None) -> tuple[str, str, list[int]]:
-        """Return kind, what is told, and where it stands.
+    def read(self, words: str, index: int, column: int | None) -> tuple[str, str, list[int], str]:
+        """Return kind, what is told, where that stands, and a row of values as it is shown.
 
         Args:
             column: of a part of a row; None of all else.
         """
         kind = self._kind(words) if column is None else "row"
-        told: list[tuple[int, str]] = []
-        if kind == "row":
+        told: list[tuple[int | None, str]] = []
+        row = ""
+        if kind == "row" and column is None and not words.startswith("|"):
+            told, row = [self._caption] if self._caption is not None else [], words
+        elif kind == "row":
             if self._before != "row":
                 self._header = None
             if not column:
                 self._name = None
-            told = [one for one in (self._caption, self._header, self._name) if one is not None]
+            told = [one for one in (self._caption, self._name) if one is not None]
+            cells = _row_cells(words)
+            if self._header is not None:
+                place, names = self._header
+                # A row of values is shown with the names of its columns.
+                shown = "" if column is None else " ".join(filter(None, names))
+                told.insert(self._caption is not None, (place, shown))
             if column == 0:
-                self._name = self._name or (index, " ".join(_row_cells(words)))
+                self._name = self._name or (index, " ".join(cells))
             elif column is None and self._header is None:
-                self._header = (index, " ".join(cell for cell in _row_cells(words) if cell))
+                self._header = (index, cells)
+            elif column is None and self._header is not None and any(cells):
+                named = zip_longest(self._header[1], cells, fillvalue="")
+                row = show_row([one for one in named if one[1]], is_named=bool(cells[0]))
         elif kind == "item":
             told = [self._lead] if self._lead is not None else []
         elif kind == "caption":
@@ -319,11 +356,12 @@ class _Leader:
             self._caption = self._caption if self._before == "caption" else None
             self._lead = (index, words) if words.rstrip().endswith((":", "：")) else None
         self._before = kind
-        return kind, " ".join(one[:_TOLD_CHARACTERS] for _, one in told), [i for i, _ in told]
+        lead = " ".join(text[:_TOLD_CHARACTERS] for _, text in told if text)
+        return kind, lead, [place for place, _ in told if place is not None], row
 
     @staticmethod
     def _kind(words: str) -> str:
-        if _ROW.fullmatch(words):
+        if _ROW.fullmatch(words) or SHEET_ROW.fullmatch(words):
             return "row"
         if _CAPTION.match(words):
             return "caption"
@@ -414,7 +452,18 @@ def _kept(text: str, start: int, end: int, names: set[str]) -> Iterator[tuple[in
 
 
 def _row_cells(row: str) -> list[str]:
-    return [cell.strip() for cell in row.strip().strip("|").split("|")]
+    inner = row.strip().removeprefix("|")
+    inner = inner[:-1] if inner.endswith("|") and not inner.endswith("\\|") else inner
+    return [" ".join(cell.replace("\\|", "|").split()) for cell in _BAR.split(inner)]
+
+
+def row_names(sentence: Sentence) -> tuple[str, ...]:
+    """Return the cells of a row of values, the one that names it first; none of another sentence.
+
+    Before the name the name of its column may stand: `Sample B7`.
+    """
+    name, _, rest = sentence.row.partition(": ")
+    return (name, *(cell.partition(" = ")[2] for cell in rest.split("; "))) if sentence.row else ()
 
 
 def _bare(name: str) -> str:
