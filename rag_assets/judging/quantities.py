@@ -463,7 +463,11 @@ def _patterns() -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
         rf"|[\s·⋅]?(?=[A-Za-z]{{1,3}}{inverse}))"
         rf"(?P<other>[A-Za-zμΩ]{{1,12}}[23²³]?|{han}){inverse}?)?"
     )
-    listed = ("|".join(map(re.escape, each)) for each in (symbols, names))
+    # m2 and m^2 are one.
+    listed = (
+        "|".join(re.sub(r"([23])$", r"\\^?\1", re.escape(name)) for name in each)
+        for each in (symbols, names)
+    )
     either = (rf"{_BEFORE_A_UNIT}(?P<unit>{one}){by_another}{_NO_PART}" for one in listed)
     symbol, name = map(re.compile, either)
     return symbol, name, re.compile(rf"\s?(?P<unit>{han})(?!(?<=升)[到至高])")
@@ -509,7 +513,7 @@ def read_unit(text: str, folded: str, at: int) -> tuple[Unit | None, int]:
     per = find_unit(other) if other else None
     if found in _NO_UNITS and groups.get("gap") and per is None:
         return None, at
-    base = find_unit(found)
+    base = find_unit(found.replace("^", ""))
     if base is None:
         raise AssertionError(f"{found} is listed")
     if per is None:
@@ -546,6 +550,8 @@ _ADDRESS = re.compile(
 )
 # [12], [3, 7-9]: a citation, no number of the sentence.
 _MARK = re.compile(r"\[\d{1,3}(?:\s?[,;–-]\s?\d{1,3})*\]")
+# 12%^6–8, m^2: the marks of notes and the powers of units; of 10^5 the number begins before.
+_RAISED = re.compile(r"\^\{?[-−+]?\d+(?:\s?[,–-]\s?\d+)*\}?")
 _BEFORE_NAME = re.compile(r"[a-z]\d*[-_/]?$")
 _CURRENCY = re.compile(
     rf"(?<![a-z])(?:{'|'.join(sorted(map(re.escape, CURRENCIES), key=len, reverse=True))})\s?$"
@@ -652,10 +658,10 @@ def read_quantities(text: str) -> tuple[Quantity, ...]:
     """Return the numbers of a text in their order.
 
     Digits inside a name (`COVID-19`, `TiO2`, `p53`) are part of the name and left out, and so are
-    citation marks (`[12]`).
+    citation marks (`[12]`) and raised numbers.
     """
     folded = fold(text)
-    marks = [match.span() for p in (_MARK, _ADDRESS) for match in p.finditer(folded)]
+    marks = [match.span() for p in (_MARK, _RAISED, _ADDRESS) for match in p.finditer(folded)]
     found: list[Quantity] = []
     for numeral in read_numerals(text):
         if any(start <= numeral.start < end for start, end in marks):

@@ -374,7 +374,7 @@ def is_garbled(text: str) -> bool:
     )
 
 
-_FIRST_PARAGRAPHS = 1_500
+_FIRST_PARAGRAPHS = 700
 
 
 def is_garbled_page(text: str) -> bool:

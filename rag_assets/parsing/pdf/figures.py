@@ -487,16 +487,17 @@ def _nameless_tables(
     items = []
     for page in pages:
         own = [box for number, box in taken if number == page.number]
+        bars = [bar for bar in page.bars if not any(_is_inside(bar, box) for box in own)]
         lines = [
             line
-            for paragraph in (on_page[page.number] if page.bars else ())
+            for paragraph in (on_page[page.number] if bars else ())
             if paragraph.kind == "paragraph"
             for line in paragraph.lines
             if line.upright
             and id(line) not in claimed
             and not any(_is_inside(line.box, box) for box in own)
         ]
-        for area in ruled_tables(page, lines):
+        for area in ruled_tables(page, bars, lines):
             item = _Item("table", page.number, area.box)
             _fill(item, area, [], claimed)
             if item.content is not None and item.content.is_grid:

@@ -84,21 +84,23 @@ def _rules_in(box: Box, page: Page) -> list[Box]:
     ]
 
 
-def ruled_tables(page: Page, lines: Sequence[Line]) -> list[TableArea]:
+def ruled_tables(page: Page, bars: Sequence[Box], lines: Sequence[Line]) -> list[TableArea]:
     """Return the tables of a page that vertical and horizontal rules show without a caption.
 
     Args:
         page: with its graphics.
-        lines: upright ones that belong neither to another table nor to a figure.
+        bars: vertical rules that belong neither to another table nor to a figure.
+        lines: upright ones, likewise.
     """
     groups: list[list[Box]] = []
-    for bar in page.bars[:_MAX_BARS]:
-        near = [group for group in groups if any(_are_tied(bar, other, page) for other in group)]
+    rules = _rules_within(page, 0.0, page.width) if len(bars) > 1 else []
+    for bar in bars[:_MAX_BARS]:
+        near = [group for group in groups if any(_are_tied(bar, other, rules) for other in group)]
         groups = [group for group in groups if group not in near]
         groups.append([bar, *(other for group in near for other in group)])
     found = []
-    for bars in groups:
-        box = surrounding_box(bars)
+    for group in groups:
+        box = surrounding_box(group)
         inside = [
             line
             for line in lines
@@ -111,15 +113,15 @@ def ruled_tables(page: Page, lines: Sequence[Line]) -> list[TableArea]:
         # Between the lines of a plot is hardly a word, in a framed abstract nothing else.
         if (
             len(rows) >= _MIN_TABULAR_ROWS
-            and cells >= _MIN_FILLED * len(rows) * (len(bars) - 1)
+            and cells >= _MIN_FILLED * len(rows) * (len(group) - 1)
             and prose <= _MAX_PROSE_IN_RULES * len(rows)
         ):
             text_box = surrounding_box([row.box for row in rows])
-            found.append(TableArea(rows, _rules_in(box, page), bars, text_box, 0.0))
+            found.append(TableArea(rows, _rules_in(box, page), group, text_box, 0.0))
     return found
 
 
-def _are_tied(bar: Box, other: Box, page: Page) -> bool:
+def _are_tied(bar: Box, other: Box, rules: Sequence[Box]) -> bool:
     """Tell whether a horizontal rule runs from one vertical rule to another at their height."""
     left, right = sorted(((bar[0] + bar[2]) / 2, (other[0] + other[2]) / 2))
     top, bottom = max(bar[1], other[1]), min(bar[3], other[3])
@@ -127,7 +129,7 @@ def _are_tied(bar: Box, other: Box, page: Page) -> bool:
         rule[0] <= left + SAME_BAR_POINTS
         and right - SAME_BAR_POINTS <= rule[2]
         and top - _EDGE_SLACK_POINTS <= rule[1] <= bottom + _EDGE_SLACK_POINTS
-        for rule in _rules_within(page, left, right)
+        for rule in rules
     )
 
 
