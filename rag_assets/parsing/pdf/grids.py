@@ -273,8 +273,9 @@ class _Grid:
         if not texts:
             return 0
         layout = find_layout(texts, {}, single_column=False)
-        if layout.headers:
-            return layout.titles + layout.headers
+        length = layout.titles + layout.headers
+        if layout.headers and 2 * length <= len(self.rows):
+            return length
         values = [text for column, text in texts[0] if column]
         return 0 if 2 * sum(map(_is_value, values)) >= max(1, len(values)) else 1
 

@@ -67,6 +67,9 @@ _MIN_SIDEWAYS, _MIN_SIDEWAYS_SHARE, _MIN_SIDEWAYS_CHARACTERS = 0.9, 0.6, 40
 # Raised characters of a sideways line, in the size of its font.
 _MAX_RAISED_SIZE, _MIN_RAISED = 0.9, 0.15
 
+# A shadow is no further from its text.
+_SAME_PLACE_POINTS = 1.5
+
 # White between two words, by the height of their characters.
 _MIN_WORD_GAP = 0.15
 
@@ -158,6 +161,7 @@ def read_page(page: Any, recognised: Any = None) -> Page:
     content = page.get_text("dict", flags=flags, sort=False, textpage=recognised)
     drawn = DrawnPage(page, flags)
     hidden = [] if recognised else drop_hidden(content, drawn)
+    _drop_repeated(content["blocks"])
     matrix = page.rotation_matrix if page.rotation else None
     width, height = page.rect.width, page.rect.height
     turn = 0 if recognised else _sideways_turn(content["blocks"], matrix)
@@ -192,6 +196,30 @@ def read_page(page: Any, recognised: Any = None) -> Page:
         turn=turn,
         hidden=tuple(map(clean_line, hidden)),
     )
+
+
+def _drop_repeated(blocks: Sequence[dict[str, Any]]) -> None:
+    """Drop spans that are printed again in the same place, as a shadow or to look bold, in place.
+
+    MuPDF's own way, TEXT_COLLECT_STYLES, takes the second f of `eff` and zeros of `1000` for that.
+    """
+    seen: dict[str, list[tuple[float, float]]] = {}
+    for line in lines_of(blocks):
+        kept = []
+        for span in line["spans"]:
+            places = seen.setdefault(span["text"], [])
+            x, y = span["origin"]
+            is_word = len(span["text"].strip()) > 1
+            if is_word and any(
+                abs(x - left) <= _SAME_PLACE_POINTS and abs(y - base) <= _SAME_PLACE_POINTS
+                for left, base in places
+            ):
+                continue
+            places.append((x, y))
+            kept.append(span)
+        line["spans"] = kept
+    for block in blocks:
+        block["lines"] = [line for line in block.get("lines", ()) if line["spans"]]
 
 
 def _sideways_turn(blocks: Sequence[dict[str, Any]], matrix: Any) -> int:
