@@ -112,7 +112,7 @@ def test_cells_keep_powers_and_notes_apart() -> None:
     rows = sheet_xml([[inline, '<c t="s"><v>0</v></c>']])
     written = "2.3 × 10^5 cells in 2015[3]"
     assert (
-        f"{written}; column B: {written}"
+        f"{written}; column B = {written}"
         in read(make_xlsx({"S": rows}, strings=f"<si>{rich}</si>")).text
     )
     styles = (

@@ -402,7 +402,11 @@ def _is_same(before: Paragraph, after: Paragraph) -> bool:
     if not (is_unspaced_prose(last.text) and is_unspaced_prose(first.text)):
         is_wide = first.box[3] - last.box[3] >= _MIN_WIDE_PITCH_EMS * before.size
         goes_on = is_wide or (after.text[0].islower() and not ends_sentence(last.text))
-        if not goes_on or min(last.text.count(" "), first.text.count(" ")) < _MIN_BLANKS:
+        if (
+            is_unspaced(first.text[0])
+            or not goes_on
+            or min(last.text.count(" "), first.text.count(" ")) < _MIN_BLANKS
+        ):
             return False
     return _is_in_pitch(before, after) and _is_in_column(before, after, is_wide)
 
