@@ -215,11 +215,11 @@ def read_graphics(drawn: DrawnPage, matrix: Any, width: float, height: float) ->
     return found
 
 
-def join_bars(graphics: Sequence[Graphic]) -> list[Box]:
+def join_bars(graphics: Sequence[Graphic], rules: Sequence[Box]) -> list[Box]:
     """Return the vertical rules of tables from left to right, their pieces joined.
 
     Args:
-        graphics: of a page.
+        graphics: of a page; `rules` are the horizontal ones.
     """
     pieces = sorted(
         (
@@ -242,7 +242,6 @@ def join_bars(graphics: Sequence[Graphic]) -> list[Box]:
             joined[-1] = (last[0], last[1], last[2], max(last[3], box[3]))
         else:
             joined.append(box)
-    rules = [graphic.box for graphic in graphics if graphic.kind == "rule"]
     kept = (
         bar
         for bar in joined

@@ -408,10 +408,7 @@ def place_attachments(
         kind and `attachment_id`; and the attachments in the order of their place.
     """
     size = main_size(paragraphs)
-    rules = {
-        page.number: [graphic.box for graphic in page.graphics if graphic.kind == "rule"]
-        for page in pages
-    }
+    rules = {page.number: page.rules for page in pages}
     cut, captions = find_captions(paragraphs, size, rules)
     on_page: dict[int, list[Paragraph]] = defaultdict(list)
     for paragraph in cut:

@@ -119,6 +119,7 @@ class Page:
 
     Args:
         graphics: images, drawings and rules.
+        rules: its horizontal rules from the top down, pieces on one height from the left.
         bars: its vertical rules from left to right, pieces joined.
         is_recognised: its text was read from its picture.
         hidden: texts of the file that nobody sees on the page; no line has them.
@@ -131,6 +132,7 @@ class Page:
     height: float
     blocks: list[list[Line]]
     graphics: list[Graphic] = field(default_factory=list)
+    rules: list[Box] = field(default_factory=list)
     bars: list[Box] = field(default_factory=list)
     columns: list[float] = field(default_factory=list)
     text_bounds: tuple[float, float] = (0.0, 0.0)
@@ -170,7 +172,11 @@ def read_page(page: Any, recognised: Any = None) -> Page:
         matrix = (matrix or pymupdf.Identity) * pymupdf.Matrix(*own)
         width, height = height, width
     graphics = read_graphics(drawn, matrix, width, height)
-    bars = join_bars(graphics)
+    rules = sorted(
+        (graphic.box for graphic in graphics if graphic.kind == "rule"),
+        key=lambda box: (round(box[1]), box[0]),
+    )
+    bars = join_bars(graphics, rules)
     if bars and not recognised and matrix is None:
         bars = _split_at_bars(content["blocks"], bars, drawn)
     blocks = [
@@ -191,6 +197,7 @@ def read_page(page: Any, recognised: Any = None) -> Page:
         height,
         blocks,
         graphics,
+        rules,
         bars,
         is_recognised=recognised is not None,
         turn=turn,

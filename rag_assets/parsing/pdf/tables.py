@@ -180,16 +180,10 @@ def _reach(caption: Box, page: Page, direction: Direction) -> tuple[float, float
 
 def _rules_within(page: Page, left: float, right: float) -> list[Box]:
     """Return the horizontal rules between two edges, pieces on one height joined."""
-    boxes = sorted(
-        (
-            graphic.box
-            for graphic in page.graphics
-            if graphic.kind == "rule" and graphic.box[2] > left and graphic.box[0] < right
-        ),
-        key=lambda box: (round(box[1]), box[0]),
-    )
     joined: list[Box] = []
-    for box in boxes:
+    for box in page.rules:
+        if box[2] <= left or box[0] >= right:
+            continue
         if joined and abs(joined[-1][1] - box[1]) < 1.5 and box[0] <= joined[-1][2] + 12:
             before = joined[-1]
             joined[-1] = (before[0], before[1], max(before[2], box[2]), max(before[3], box[3]))
