@@ -83,11 +83,16 @@ def is_unspaced(character: str) -> bool:
     return _IS_UNSPACED.match(character) is not None
 
 
+def count_unspaced(text: str) -> int:
+    """Return how many characters belong to scripts that are set without blanks."""
+    return len(_IS_UNSPACED.findall(text))
+
+
 def is_unspaced_prose(text: str) -> bool:
     """Tell whether `text` is prose of a script that is set without blanks, whatever Latin words and
     numbers stand in it; a row of a table has few of its characters and none of its marks.
     """
-    count = len(_IS_UNSPACED.findall(text))
+    count = count_unspaced(text)
     return 2 * count >= len("".join(text.split())) or bool(count and _UNSPACED_MARK.search(text))
 
 

@@ -39,7 +39,7 @@ from rag_assets.parsing.sniffing import (
 # retracts a document, the words of section titles or the stored layout change what a parse is.
 STAGE_VERSION = "6"
 # Changes when what is made of recognised lines changes; other PDF files are not parsed again.
-RECOGNITION_VERSION = "2"
+RECOGNITION_VERSION = "3"
 
 
 def request_fingerprint(
