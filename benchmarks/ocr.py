@@ -5,10 +5,11 @@
 The text is that of samples/raw/evidence: two articles in English, one in Chinese, and a page where
 their paragraphs alternate. Each page is set in three typefaces of its script and scanned at 150 and
 200 dpi, once clean and once worn: turned by 0.7 degrees, blurred, with noise, stored as JPEG of
-quality 40. Every engine reads the same files through the parser, on one core as in `rag ingest`. Errors are Levenshtein edits by
-characters of the true text, in reading order, white space aside where it stands next to a Chinese
-character and folded elsewhere. Needs the extra `ocr`, Tesseract with `eng` and `chi_sim`, and the
-typefaces below (Debian: fonts-liberation fonts-dejavu-core fonts-noto-cjk fonts-wqy-microhei).
+quality 40. Every engine reads the same files through the parser, on one core as in `rag ingest`.
+Errors are Levenshtein edits by characters of the true text, in reading order, white space aside
+where it stands next to a Chinese character and folded elsewhere. Needs the extra `ocr`, Tesseract
+with `eng` and `chi_sim`, and the typefaces below (Debian: fonts-liberation fonts-dejavu-core
+fonts-noto-cjk fonts-wqy-microhei).
 """
 
 import argparse
@@ -41,7 +42,7 @@ ENGINES: dict[str, dict[str, str]] = {
     "auto": {"ocr": "auto"},
 }
 _SEED = 54
-_WIDTH, _HEIGHT, _MARGIN, _SIZE, _LEADING = 595, 480, 60, 10.5, 16
+_WIDTH, _HEIGHT, _MARGIN, _SIZE, _LEADING = 595, 360, 60, 9, 13
 _TOKEN = re.compile(rf"[{HAN_RANGES}][，。；：、）》]*|[^\s{HAN_RANGES}]+\s*|\s+")
 _SPACE_BY_HAN = re.compile(rf"(?<=[{HAN_RANGES}])\s+|\s+(?=[{HAN_RANGES}])")
 
@@ -165,12 +166,9 @@ def main() -> None:
     print(f"| pages | {' | '.join(ENGINES)} |\n|{' --- |' * (len(ENGINES) + 1)}")
     for column in sorted(columns, key=lambda one: one.startswith("seconds")):
         cells = [totals[column, engine] for engine in ENGINES]
-        shown = [
-            f"{sums[2] / sums[3]:.1f}"
-            if column.startswith("seconds")
-            else f"{sums[0] / sums[1]:.2%}"
-            for sums in cells
-        ]
+        shown = [f"{errors / characters:.2%}" for errors, characters, _, _ in cells]
+        if column.startswith("seconds"):
+            shown = [f"{seconds / count:.1f}" for _, _, seconds, count in cells]
         print(f"| {column} | {' | '.join(shown)} |")
     if options.misses:
         for engine in ENGINES:
