@@ -42,7 +42,7 @@ ENGINES: dict[str, dict[str, str]] = {
     "auto": {"ocr": "auto"},
 }
 _SEED = 54
-_WIDTH, _HEIGHT, _MARGIN, _SIZE, _LEADING = 595, 360, 60, 9, 13
+_WIDTH, _HEIGHT, _MARGIN, _SIZE, _LEADING = 595, 260, 60, 9, 13
 _TOKEN = re.compile(rf"[{HAN_RANGES}][，。；：、）》]*|[^\s{HAN_RANGES}]+\s*|\s+")
 _SPACE_BY_HAN = re.compile(rf"(?<=[{HAN_RANGES}])\s+|\s+(?=[{HAN_RANGES}])")
 

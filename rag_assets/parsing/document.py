@@ -2,6 +2,8 @@
 
 import dataclasses
 import re
+from importlib.metadata import version
+from importlib.util import find_spec
 
 from rag_assets.law import find_statute_year
 from rag_assets.model import (
@@ -110,6 +112,7 @@ def _pdf_reading(settings: ParseSettings) -> list[object]:
             settings.ocr_languages,
             settings.ocr_dpi,
             RECOGNITION_VERSION,
+            version("rapidocr") if settings.ocr != "tesseract" and find_spec("rapidocr") else "",
         ]
     return reading
 

@@ -1,4 +1,4 @@
-"""Text recognition on pages that are pictures: RapidOCR for Chinese, Tesseract for Latin script."""
+"""Text recognition on pages that are pictures, by RapidOCR or Tesseract."""
 
 import math
 import os
@@ -11,16 +11,18 @@ import numpy as np
 
 from rag_assets.model import ParseFailure
 from rag_assets.model.settings import ParseSettings
-from rag_assets.parsing.cleaning import close_gaps, count_unspaced
+from rag_assets.parsing.cleaning import close_gaps
 from rag_assets.parsing.pdf.lines import Page, read_page
 from rag_assets.parsing.pdf.opening import load_pymupdf
 
 # A scan may carry a page number or a library's stamp as text: so few characters are no text layer.
 MOST_STAMP_CHARACTERS = 60
-# Of a page in Latin script, RapidOCR takes a rare sign for a Chinese character.
-_MIN_CHINESE_SHARE = 0.02
-# The size of a recognised line is the height of its box, which differs so much in one text.
-_SAME_SIZE_SHARE = {"RapidOCR": 0.12, "Tesseract": 0.2}
+_UNSURE = "RapidOCR, which was unsure of their script (name their language in parse.ocr_languages)"
+# Mean over the lines of a page: worn English, German, French and Chinese 0.96 and more, Russian and
+# Greek, whose letters RapidOCR leaves out, 0.90 and less.
+_MIN_CONFIDENCE = 0.93
+# The size of a recognised line is the height of its box or ink, which differs so much in one text.
+_SAME_BOXES, _SAME_INK = 0.12, 0.2
 # RapidOCR turns what is so much higher than wide: a line that runs up or down the page.
 _SIDEWAYS = 1.5
 
@@ -39,7 +41,8 @@ def is_scan(sheet: Any, page: Page) -> bool:
 def read_scan(sheet: Any, settings: ParseSettings) -> Page:
     """Return the lines on the picture of a page, read as `ocr` says.
 
-    `auto`: by RapidOCR, and again by Tesseract where it found hardly any Chinese.
+    `auto`: by RapidOCR, which knows Chinese, Japanese and Latin script; by Tesseract where RapidOCR
+    is unsure of what it reads and `ocr_languages` names a language besides English and Chinese.
 
     Args:
         sheet: the `pymupdf.Page`.
@@ -51,36 +54,37 @@ def read_scan(sheet: Any, settings: ParseSettings) -> Page:
     """
     languages = settings.ocr_languages.split("+")
     if settings.ocr != "tesseract":
-        lines = _read_by_rapidocr(sheet, settings.ocr_dpi)
-        text = "".join(line["spans"][0]["text"] for line in lines)
-        if settings.ocr == "rapidocr" or count_unspaced(text) > _MIN_CHINESE_SHARE * len(text):
+        lines, confidence = _read_by_rapidocr(sheet, settings.ocr_dpi)
+        is_sure = confidence >= _MIN_CONFIDENCE
+        others = [name for name in languages if name != "eng" and not name.startswith("chi_")]
+        if is_sure or settings.ocr == "rapidocr" or not others:
+            program = "RapidOCR" if is_sure or not lines else _UNSURE
             blocks = [{"lines": [line]} for line in lines]
-            return _even(read_page(sheet, {"blocks": blocks}, "RapidOCR"))
-        # A language that is not on the page doubles Tesseract's errors.
-        languages = [name for name in languages if not name.startswith("chi_")] or ["eng"]
+            return _even(read_page(sheet, {"blocks": blocks}, program), _SAME_BOXES)
+        languages = others
     recognised = sheet.get_textpage_ocr(
         language="+".join(languages),
         dpi=settings.ocr_dpi,
         full=True,
         tessdata=str(_language_data(tuple(languages))),
     )
-    return _even(read_page(sheet, recognised.extractDICT(), "Tesseract"))
+    return _even(read_page(sheet, recognised.extractDICT(), "Tesseract"), _SAME_INK)
 
 
-def _even(page: Page) -> Page:
+def _even(page: Page, share: float) -> Page:
     """Return a page without gaps between Chinese characters, its lines of about one size in one."""
     lines = [line for block in page.blocks for line in block]
     sizes = sorted(line.size for line in lines for _ in line.text)
     usual = sizes[len(sizes) // 2] if sizes else 0.0
     for line in lines:
         line.text = close_gaps(line.text)
-        if abs(line.size - usual) <= _SAME_SIZE_SHARE[page.recognised_by] * usual:
+        if abs(line.size - usual) <= share * usual:
             line.size = usual
     return page
 
 
-def _read_by_rapidocr(sheet: Any, dpi: int) -> list[dict[str, Any]]:
-    """Return the lines that RapidOCR reads, in the form of PyMuPDF's."""
+def _read_by_rapidocr(sheet: Any, dpi: int) -> tuple[list[dict[str, Any]], float]:
+    """Return the lines that RapidOCR reads, in the form of PyMuPDF's, and its mean confidence."""
     pymupdf = load_pymupdf()
     picture = sheet.get_pixmap(dpi=dpi, colorspace="GRAY", alpha=False)
     pixels = np.frombuffer(picture.samples, np.uint8).reshape(picture.height, picture.width)
@@ -96,7 +100,7 @@ def _read_by_rapidocr(sheet: Any, dpi: int) -> list[dict[str, Any]]:
         span = {"text": text, "font": "", "flags": 0, "size": min(width, height) * 72 / dpi}
         direction = (turn.c, turn.d) if is_sideways else (turn.a, turn.b)
         lines.append({"spans": [span | {"bbox": box}], "bbox": box, "dir": direction, "wmode": 0})
-    return lines
+    return lines, sum(found.scores or ()) / max(1, len(lines))
 
 
 @cache
