@@ -55,15 +55,18 @@ def test_each_page_is_read_by_rapidocr_without_a_setting_for_its_language(
 
 
 @needs_rapidocr
-def test_a_script_that_rapidocr_does_not_know_is_read_by_tesseract_where_its_language_is_named(
-    monkeypatch: pytest.MonkeyPatch,
+def test_a_script_that_rapidocr_does_not_know_goes_to_tesseract_where_its_language_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked = []
-    monkeypatch.setattr(recognition, "_language_data", lambda names: asked.append(names) or "/none")
     data = scan("Зелёные крыши летом", "china-s")
     unnamed = parse_document(data, ParseHints(".pdf"), make_settings(ocr="auto"))
-    assert asked == []
-    assert any("unsure" in warning for warning in unnamed.warnings)
+    assert any("unsure of their script" in warning for warning in unnamed.warnings)
+    monkeypatch.setenv("TESSDATA_PREFIX", str(tmp_path))
+    _language_data.cache_clear()
+    settings = make_settings(ocr="auto", ocr_languages="eng+rus")
+    with pytest.raises(ParseFailure, match="apt-get install tesseract-ocr tesseract-ocr-rus "):
+        parse_document(data, ParseHints(".pdf"), settings)
+    _language_data.cache_clear()
 
 
 def test_a_page_that_was_recognised_says_so_where_its_place_is_shown() -> None:
