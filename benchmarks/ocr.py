@@ -6,10 +6,10 @@ The text is that of samples/raw/evidence: two articles in English, one in Chines
 their paragraphs alternate. Each page is set in three typefaces of its script and scanned at 150 and
 200 dpi, once clean and once worn: turned by 0.7 degrees, blurred, with noise, stored as JPEG of
 quality 40. Every engine reads the same files through the parser, on one core as in `rag ingest`.
-Errors are Levenshtein edits by characters of the true text, in reading order, white space aside
-where it stands next to a Chinese character and folded elsewhere. Needs the extra `ocr`, Tesseract
-with `eng` and `chi_sim`, and the typefaces below (Debian: fonts-liberation fonts-dejavu-core
-fonts-noto-cjk fonts-wqy-microhei).
+Errors are Levenshtein edits by characters of the true text, in reading order, after NFKC (℃ is °C),
+white space aside where it stands next to a Chinese character and folded elsewhere. Needs the extra
+`ocr`, Tesseract with `eng` and `chi_sim`, and the typefaces below (Debian: fonts-liberation
+fonts-dejavu-core fonts-noto-cjk fonts-wqy-microhei).
 """
 
 import argparse
@@ -21,6 +21,7 @@ import time
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
+from unicodedata import normalize
 
 import numpy as np
 import pymupdf
@@ -112,7 +113,7 @@ def scan(document: pymupdf.Document, dpi: int, *, is_worn: bool) -> bytes:
 
 
 def folded(text: str) -> str:
-    return _SPACE_BY_HAN.sub("", close_gaps(" ".join(text.split())))
+    return _SPACE_BY_HAN.sub("", close_gaps(" ".join(normalize("NFKC", text).split())))
 
 
 def pages() -> Iterator[tuple[str, str, int, bool, bytes, str]]:

@@ -21,8 +21,9 @@ _UNSURE = "RapidOCR, which was unsure of their script (name their language in pa
 # Mean over the lines of a page: worn English, German, French and Chinese 0.96 and more, Russian and
 # Greek, whose letters RapidOCR leaves out, 0.90 and less.
 _MIN_CONFIDENCE = 0.93
-# The size of a recognised line is the height of its box or ink, which differs so much in one text.
-_SAME_BOXES, _SAME_INK = 0.12, 0.2
+# The size of a recognised line is the height of its box or ink, which differs so much in one text;
+# a line that counts as smaller or larger than its neighbours would be moved as a note or heading.
+_SAME_SIZE_SHARE = 0.25
 # RapidOCR turns what is so much higher than wide: a line that runs up or down the page.
 _SIDEWAYS = 1.5
 
@@ -60,7 +61,7 @@ def read_scan(sheet: Any, settings: ParseSettings) -> Page:
         if is_sure or settings.ocr == "rapidocr" or not others:
             program = "RapidOCR" if is_sure or not lines else _UNSURE
             blocks = [{"lines": [line]} for line in lines]
-            return _even(read_page(sheet, {"blocks": blocks}, program), _SAME_BOXES)
+            return _even(read_page(sheet, {"blocks": blocks}, program))
         languages = others
     recognised = sheet.get_textpage_ocr(
         language="+".join(languages),
@@ -68,17 +69,17 @@ def read_scan(sheet: Any, settings: ParseSettings) -> Page:
         full=True,
         tessdata=str(_language_data(tuple(languages))),
     )
-    return _even(read_page(sheet, recognised.extractDICT(), "Tesseract"), _SAME_INK)
+    return _even(read_page(sheet, recognised.extractDICT(), "Tesseract"))
 
 
-def _even(page: Page, share: float) -> Page:
+def _even(page: Page) -> Page:
     """Return a page without gaps between Chinese characters, its lines of about one size in one."""
     lines = [line for block in page.blocks for line in block]
     sizes = sorted(line.size for line in lines for _ in line.text)
     usual = sizes[len(sizes) // 2] if sizes else 0.0
     for line in lines:
         line.text = close_gaps(line.text)
-        if abs(line.size - usual) <= share * usual:
+        if abs(line.size - usual) <= _SAME_SIZE_SHARE * usual:
             line.size = usual
     return page
 
