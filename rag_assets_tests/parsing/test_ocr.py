@@ -109,15 +109,22 @@ LEFT = "Roofs with plants stay cool in summer because leaves shade them and evap
 RIGHT = "Bare roofs of dark felt store the heat of the day and give it back during the night. "
 
 
+OVER = (
+    "We compared roofs in a town through three summers and asked the people who live below them. "
+    "Rooms under planted roofs were cooler at night, and nobody in the street felt a difference."
+)
+
+
 def scan_in_two_columns() -> bytes:
-    """Return a scanned page: a line over both columns, then eight lines in each."""
+    """Return a scanned page: a line and a paragraph over both columns, eight lines in each."""
     with pymupdf.open() as source, pymupdf.open() as target:
         drawn = source.new_page(width=500, height=400)
         drawn.insert_text(
             (40, 40), "A report on roofs and what grows on them in the city", fontsize=14
         )
+        drawn.insert_textbox((40, 52, 455, 100), OVER, fontsize=10)
         for left, text in ((40, LEFT), (260, RIGHT)):
-            drawn.insert_textbox((left, 70, left + 195, 390), text * 4, fontsize=10)
+            drawn.insert_textbox((left, 110, left + 195, 390), text * 4, fontsize=10)
         page = target.new_page(width=500, height=400)
         page.insert_image(page.rect, pixmap=drawn.get_pixmap(dpi=200))
         return target.tobytes()
@@ -128,6 +135,7 @@ def test_a_scan_in_two_columns_is_read_column_by_column() -> None:
     settings = make_settings(ocr="tesseract", ocr_languages="eng")
     document = parse_document(scan_in_two_columns(), ParseHints(".pdf"), settings)
     text = " ".join(document.text.split())
+    assert any(OVER in document.text[block.start : block.end] for block in document.blocks)
     assert text.count(LEFT.strip()) == 4
     assert text.count(RIGHT.strip()) == 4
     assert text.rindex(LEFT.strip()) < text.index(RIGHT.strip())

@@ -212,6 +212,8 @@ def _mark_stamps(pages: Sequence[Page], removed: set[str], doomed: Sequence[set[
 # Two blocks of a column are so many of its usual steps from line to line apart; the last line of a
 # paragraph is short, so that on a scan turned by 0.7 degrees its middle is a fifth of a step off.
 _MIN_BLOCK_STEP = 1.25
+# A line is full that leaves no more room than a long word takes.
+_RAGGED_IN_SIZES = 5.0
 
 
 def read_by_column(
@@ -219,8 +221,9 @@ def read_by_column(
 ) -> list[list[Line]]:
     """Return the lines in blocks: each column from top to bottom, the left one first.
 
-    A line that crosses the columns ends what stands above it and is a block of its own. Pieces
-    of one printed line, which recognition gives apart, become one again.
+    A line that crosses the columns ends what stands above it and begins a block; what goes on below
+    its full lines is of that block. Pieces of one printed line, which recognition gives apart,
+    become one again.
 
     Args:
         lines: of one page, in any order.
@@ -228,14 +231,24 @@ def read_by_column(
     """
     blocks: list[list[Line]] = []
     band: dict[int, list[Line]] = {}
+    full: Line | None = None
+    right = max(line.box[2] for line in lines)
     for line in sorted(lines, key=lambda line: (_middle(line), line.box[0])):
         column = column_of(line)
-        if column is not None:
+        if (
+            full is not None
+            and abs(line.box[0] - full.box[0]) <= line.size
+            and line.box[1] - full.box[3] <= line.size
+        ):
+            blocks[-1].append(line)
+        elif column is None:
+            blocks += [*_blocks_of(band), [line]]
+            band = {}
+        else:
             band.setdefault(column, []).append(line)
-            continue
-        blocks += _blocks_of(band)
-        blocks.append([line])
-        band = {}
+        full = (
+            line if column is None and line.box[2] >= right - _RAGGED_IN_SIZES * line.size else None
+        )
     return blocks + _blocks_of(band)
 
 
