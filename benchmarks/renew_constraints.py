@@ -23,15 +23,15 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 PINS, GPU_PINS = ROOT / "constraints.txt", ROOT / "constraints-cuda.txt"
 PLATFORM_PINS = ROOT / "constraints-platform.txt"
-EXTRAS = ("dev", "dg", "openai", "postgres", "reader", "vertex")
+EXTRAS = ("dev", "dg", "ocr", "openai", "postgres", "reader", "vertex")
 # Packages that no CPU build of torch asks for.
 GPU_ONLY = re.compile(r"(nvidia|cuda)-|triton==")
 PIN = re.compile(r"^[\w.-]+==[^\s;]+", re.MULTILINE)
 HEADS = {
     PINS: """\
-# Every package of the default environment with the extras `dev`, `dg`, `openai`, `postgres`,
-# `reader` and `vertex`, each with the SHA-256 of all its files. Written by
-# `make constraints`. To install:
+# Every package of the default environment with the extras `dev`, `dg`, `ocr`, `openai`, `postgres`,
+# `reader` and `vertex`, each with the SHA-256 of all its files. Written by `make constraints`. To
+# install:
 #   pip install --require-hashes --no-deps --only-binary :all: -r constraints.txt
 """,
     GPU_PINS: """\

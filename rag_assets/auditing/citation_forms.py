@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from rag_assets.law import ARTICLE_AND_CLAUSE
-from rag_assets.model import HAN_RANGES
+from rag_assets.model import HAN_RANGES, RECOGNISED
 
 # Where in a document a citation says that its support stands: `p. 3`, `pp. 3-5`, `第3页`.
 
@@ -68,7 +68,8 @@ class LocatorHint:
     def _printed(self, labels: Sequence[str]) -> Iterator[tuple[int, int]]:
         other = _OTHER_PAGE.fullmatch(self.text)
         named = other[1].casefold() if other else None
-        for sheet, label in enumerate(labels, start=1):
+        for sheet, marked in enumerate(labels, start=1):
+            label = marked.removesuffix(RECOGNISED).rstrip()
             is_named = label.isdecimal() and any(a <= int(label) <= b for a, b in self.pages)
             if is_named or label.casefold() == named:
                 yield sheet, sheet

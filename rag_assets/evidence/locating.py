@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from rag_assets.model import EAST_ASIAN_RANGES
+from rag_assets.model import EAST_ASIAN_RANGES, RECOGNISED
 from rag_assets.publishing.content_words import content_tokens
 
 # Where a passage stands, in words that a reader can follow.
@@ -95,16 +95,20 @@ def suggest_query(claim: str) -> str:
 
 def show_pages(first: int, last: int, first_label: str = "", last_label: str = "") -> str:
     """Return pages as they are cited: `p. 457 (sheet 3)` where print and file number them
-    differently, else `p. 3`.
+    differently, else `p. 3`; with `RECOGNISED` where a label ends so.
 
     Args:
         first: place of the first page in the file, from 1; `last` of the last.
         first_label: number that it bears in print, empty where it is not known; `last_label` of
             the last.
     """
+    mark = f" {RECOGNISED}" if RECOGNISED in first_label + last_label else ""
+    first_label, last_label = (
+        label.removesuffix(RECOGNISED).rstrip() for label in (first_label, last_label)
+    )
     sheets = str(first) if first == last else f"{first}–{last}"
     many = "" if first == last else "s"
     if not first_label or not last_label or (first_label, last_label) == (str(first), str(last)):
-        return f"p{'p' * bool(many)}. {sheets}"
+        return f"p{'p' * bool(many)}. {sheets}{mark}"
     printed = first_label if first == last else f"{first_label}–{last_label}"
-    return f"p{'p' * bool(many)}. {printed} (sheet{many} {sheets})"
+    return f"p{'p' * bool(many)}. {printed} (sheet{many} {sheets}){mark}"

@@ -9,6 +9,7 @@ from rag_assets.model.control_characters import (
     require_text,
 )
 from rag_assets.model.documents import (
+    RECOGNISED,
     Article,
     Attachment,
     Block,

@@ -34,6 +34,9 @@ a speaker's or reviewer's note."""
 Box = tuple[float, float, float, float]
 """(x0, y0, x1, y1) in points as the page is shown (rotation applied), origin top left."""
 
+RECOGNISED = "(text recognised by OCR)"
+"""Ends the label of a page whose text was read from its picture, and what is shown of its place."""
+
 SectionSubtype = Literal["references", "appendix", "acknowledgements"]
 
 
@@ -182,7 +185,8 @@ class ParsedDocument:
             `volume` and `issue` likewise.
         page_range: its first and last page there (`299-305`), or the number of the article.
         page_labels: the number that each page bears in print (`457`, `xii`), empty where it is not
-            known; none at all where they are those of the sheets.
+            known; none at all where they are those of the sheets. `RECOGNISED` ends that of a page
+            that was read from its picture.
         abstract: (start, end) of its text, without its heading; None without.
         metadata: plain strings found in the document (author, subject, …).
         removed_templates: lines dropped because they repeat on most pages.

@@ -2,6 +2,8 @@
 
 import dataclasses
 import re
+from importlib.metadata import version
+from importlib.util import find_spec
 
 from rag_assets.law import find_statute_year
 from rag_assets.model import (
@@ -39,7 +41,7 @@ from rag_assets.parsing.sniffing import (
 # retracts a document, the words of section titles or the stored layout change what a parse is.
 STAGE_VERSION = "6"
 # Changes when what is made of recognised lines changes; other PDF files are not parsed again.
-RECOGNITION_VERSION = "2"
+RECOGNITION_VERSION = "3"
 
 
 def request_fingerprint(
@@ -110,6 +112,7 @@ def _pdf_reading(settings: ParseSettings) -> list[object]:
             settings.ocr_languages,
             settings.ocr_dpi,
             RECOGNITION_VERSION,
+            version("rapidocr") if settings.ocr != "tesseract" and find_spec("rapidocr") else "",
         ]
     return reading
 

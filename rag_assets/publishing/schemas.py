@@ -142,7 +142,8 @@ DOCUMENTS = _schema(
         _field(
             "page_labels",
             _STRINGS,
-            "the number that each page bears in print; empty where they are those of the sheets",
+            "the number that each page bears in print; empty where they are those of the sheets; "
+            "`(text recognised by OCR)` behind it, or alone, where the page is a scan",
         ),
         _count("chunks", "chunks in the search table"),
         _field("same_text_as", _STRINGS, "uids of documents with the same normalised text"),

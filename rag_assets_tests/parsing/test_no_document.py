@@ -4,6 +4,7 @@ import pytest
 
 from rag_assets.model import ParseFailure
 from rag_assets.parsing import ParseHints, parse_document
+from rag_assets.parsing.cleaning import is_garbled, is_garbled_page
 from rag_assets_tests.parsing.conftest import make_settings
 from rag_assets_tests.parsing.made_up_pdfs import make_pdf, paragraph
 
@@ -42,6 +43,31 @@ def page(*lines: str) -> bytes:
 )
 def test_a_text_layer_of_other_letters_is_withheld(lines: tuple[str, ...]) -> None:
     assert reason_of(page(*lines)) == "unreadable_text"
+
+
+CHINESE = (
+    "随着夏季高温日数增多，步行者在街道上承受的热负荷日益受到关注。与屋顶绿化和浅色路面相比，"
+    "行道树直接为行人提供遮阴，既减少到达人体的太阳辐射，又通过蒸腾作用消耗热量。"
+) * 4
+JAPANESE = "屋上緑化と比べて街路樹は直接に日陰を提供し、蒸散作用によって熱量を消費する。" * 8
+
+
+@pytest.mark.parametrize(
+    ("text", "is_wrong"),
+    [
+        (CHINESE, False),
+        (CHINESE.translate({ord(c): chr(ord(c) * 7 % 20902 + 0x4E00) for c in CHINESE}), True),
+        (CHINESE.encode("gb18030").decode("latin-1"), True),
+        ("北冥有魚，其名為鯤。鯤之大，不知其幾千里也。化而為鳥，其名為鵬。" * 10, False),
+        (JAPANESE, False),
+        ("Vườn trên mái làm giảm nhiệt độ vào mùa hè, vì lá cây che nắng. " * 10, False),
+    ],
+)
+def test_characters_that_no_language_uses_so_often_are_of_a_wrong_code_table(
+    text: str, is_wrong: bool
+) -> None:
+    assert is_garbled(text) is is_wrong
+    assert is_garbled_page(text) is is_wrong
 
 
 def test_a_page_of_other_letters_is_left_out_with_a_warning() -> None:

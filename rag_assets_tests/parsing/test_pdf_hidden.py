@@ -294,7 +294,8 @@ def test_the_recognised_text_of_a_scan_stays(over: bool) -> None:
     page.insert_text((72, 820), "Downloaded from an archive")
     read_back = read(document.tobytes())
     assert "Line 19 of the scanned page." in read_back.text
-    assert read_back.warnings == ()
+    (warning,) = read_back.warnings
+    assert "read from their pictures by another program" in warning
 
 
 def test_invisible_text_beside_a_picture_on_a_printed_page_is_no_scan() -> None:

@@ -88,7 +88,7 @@ class ParseSettings(Section):
     max_megabytes: Count
     repeated_line_share: Share
     parser: Literal["pymupdf", "mineru"]
-    ocr: Literal["none", "tesseract"]
+    ocr: Literal["none", "auto", "rapidocr", "tesseract"]
     ocr_languages: str = Field(pattern=r"^\w+(\+\w+)*$")
     mineru: MineruSettings
     parser_options: dict[str, dict[str, bool | int | float | str]]

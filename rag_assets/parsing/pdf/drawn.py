@@ -445,7 +445,7 @@ class _Ground:
     is_printed_over: bool = False
 
 
-def drop_hidden(content: dict[str, Any], drawn: DrawnPage) -> list[str]:
+def drop_hidden(content: dict[str, Any], drawn: DrawnPage) -> tuple[list[str], bool]:
     """Take out of a page's text what nobody sees on the page, and what is struck.
 
     Nobody sees text without ink (invisible mode, no opacity), in the colour of its ground, covered
@@ -457,13 +457,13 @@ def drop_hidden(content: dict[str, Any], drawn: DrawnPage) -> list[str]:
         drawn: the page.
 
     Returns:
-        The texts that were taken out.
+        The texts that were taken out, and whether the page is a scan with its recognised text.
 
     Raises:
         RuntimeError: MuPDF cannot read or draw the page.
     """
     if not content["blocks"]:
-        return []
+        return [], False
     found = []
     printed = "".join([block[4] for block in drawn.blocks if block[6] == TEXT_BLOCK])
     if "".join(printed.split()) != "".join(
@@ -481,11 +481,11 @@ def drop_hidden(content: dict[str, Any], drawn: DrawnPage) -> list[str]:
         kind == PICTURE_BLOCK and (x1 - x0) * (y1 - y0) >= _SCAN_SHARE * paper
         for x0, y0, x1, y1, _, _, kind in drawn.blocks
     ):
-        return found
+        return found, missing > 0
     unseen |= {id(span): set(range(len(span["text"]))) for span in hidden}
     for span, place in find_struck(lines, drawn):
         unseen.setdefault(id(span), set()).add(place)
-    return found + _remove(content, unseen) if unseen else found
+    return found + _remove(content, unseen) if unseen else found, False
 
 
 def _text(line: dict[str, Any]) -> str:

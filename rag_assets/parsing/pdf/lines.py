@@ -1,7 +1,6 @@
 """The lines of a page: read or recognised, their styles, the numbers beside them."""
 
 import math
-import os
 import re
 from bisect import bisect_left
 from collections import Counter
@@ -9,12 +8,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import groupby, pairwise
-from pathlib import Path
 from typing import Any
 
-from rag_assets.model import Box, ParseFailure
-from rag_assets.model.settings import ParseSettings
-from rag_assets.parsing.cleaning import clean_line, close_gaps
+from rag_assets.model import Box
+from rag_assets.parsing.cleaning import clean_line
 from rag_assets.parsing.pdf.direction import in_logical_order
 from rag_assets.parsing.pdf.drawn import (
     CAPTION_START,
@@ -113,6 +110,9 @@ class Line:
         return self.box[1] < middle < self.box[3]
 
 
+ANOTHER_PROGRAM = "another program"
+
+
 @dataclass(slots=True)
 class Page:
     """The blocks of a page, each a list of lines. `number` counts from 1.
@@ -121,7 +121,8 @@ class Page:
         graphics: images, drawings and rules.
         rules: its horizontal rules from the top down, pieces on one height from the left.
         bars: its vertical rules from left to right, pieces joined.
-        is_recognised: its text was read from its picture.
+        recognised_by: the program that read its text from its picture, empty where none did.
+            `ANOTHER_PROGRAM`: the file brings the text along.
         hidden: texts of the file that nobody sees on the page; no line has them.
         turn: by how many degrees it was turned so that its lines run from left to right: 90 or 270
             for a page whose lines are sideways, 270 for one with lines from top to bottom.
@@ -136,17 +137,19 @@ class Page:
     bars: list[Box] = field(default_factory=list)
     columns: list[float] = field(default_factory=list)
     text_bounds: tuple[float, float] = (0.0, 0.0)
-    is_recognised: bool = False
+    recognised_by: str = ""
     hidden: tuple[str, ...] = ()
     turn: int = 0
 
 
-def read_page(page: Any, recognised: Any = None) -> Page:
+def read_page(page: Any, recognised: dict[str, Any] | None = None, recognised_by: str = "") -> Page:
     """Return the text lines of a pymupdf page, empty ones left out.
 
     Args:
         page: a `pymupdf.Page`.
-        recognised: a `pymupdf.TextPage` of its picture, read instead of its own text.
+        recognised: what was read from its picture, in the form of `get_text("dict")`, taken instead
+            of its own text.
+        recognised_by: the program that read it.
 
     Raises:
         RuntimeError: MuPDF cannot read the page.
@@ -160,9 +163,9 @@ def read_page(page: Any, recognised: Any = None) -> Page:
         | pymupdf.TEXT_MEDIABOX_CLIP
         | pymupdf.TEXT_CLIP
     )
-    content = page.get_text("dict", flags=flags, sort=False, textpage=recognised)
+    content = recognised or page.get_text("dict", flags=flags, sort=False)
     drawn = DrawnPage(page, flags)
-    hidden = [] if recognised else drop_hidden(content, drawn)
+    hidden, has_layer = ([], False) if recognised else drop_hidden(content, drawn)
     _drop_repeated(content["blocks"])
     matrix = page.rotation_matrix if page.rotation else None
     width, height = page.rect.width, page.rect.height
@@ -199,7 +202,7 @@ def read_page(page: Any, recognised: Any = None) -> Page:
         graphics,
         rules,
         bars,
-        is_recognised=recognised is not None,
+        recognised_by=ANOTHER_PROGRAM if has_layer else recognised_by,
         turn=turn,
         hidden=tuple(map(clean_line, hidden)),
     )
@@ -802,68 +805,3 @@ def _edge_of_numbers(lines: Sequence[Line]) -> float | None:
     if max(steps.count(step) for step in _STEPS) < _MIN_STEADY_SHARE * len(steps):
         return None
     return max(edges)
-
-
-# Text recognition on pages that are pictures, by Tesseract through PyMuPDF.
-
-# A scan may carry a page number or a library's stamp as text: so few characters are no text layer.
-MOST_STAMP_CHARACTERS = 60
-
-
-def is_scan(sheet: Any, page: Page) -> bool:
-    """Tell whether a page has pictures and hardly any text.
-
-    Args:
-        sheet: the `pymupdf.Page`.
-        page: what was read of it.
-    """
-    characters = sum(len(line.text) for block in page.blocks for line in block)
-    return characters <= MOST_STAMP_CHARACTERS and bool(sheet.get_images())
-
-
-def read_scan(sheet: Any, settings: ParseSettings) -> Page:
-    """Return the lines that Tesseract reads on the picture of a page.
-
-    Args:
-        sheet: the `pymupdf.Page`.
-        settings: `ocr_languages`, `ocr_dpi`.
-
-    Raises:
-        ParseFailure: `missing_extra`: Tesseract's language data are not installed.
-        RuntimeError: the page cannot be drawn.
-    """
-    recognised = sheet.get_textpage_ocr(
-        language=settings.ocr_languages,
-        dpi=settings.ocr_dpi,
-        full=True,
-        tessdata=str(_language_data(settings.ocr_languages)),
-    )
-    page = read_page(sheet, recognised)
-    for block in page.blocks:
-        for line in block:
-            line.text = close_gaps(line.text)
-    return page
-
-
-@cache
-def _language_data(languages: str) -> Path:
-    """Return the folder that holds Tesseract's data for all `languages` (`eng+chi_sim`)."""
-    pymupdf = load_pymupdf()
-    stated = os.environ.get("TESSDATA_PREFIX")
-    # PyMuPDF answers False where it finds no installation.
-    found = stated or pymupdf.get_tessdata() or ""
-    missing = [
-        name
-        for name in languages.split("+")
-        if not found or not (Path(found) / f"{name}.traineddata").is_file()
-    ]
-    if missing:
-        packages = " ".join(f"tesseract-ocr-{name.replace('_', '-')}" for name in missing)
-        raise ParseFailure(
-            "missing_extra",
-            f"`ocr: tesseract` lacks the data for {', '.join(missing)}: apt-get install "
-            f"tesseract-ocr {packages} (or set TESSDATA_PREFIX, or change parse.ocr_languages), "
-            "then run with --retry.",
-            kind="resource",
-        )
-    return Path(found)

@@ -1,5 +1,6 @@
 """PDF by PyMuPDF: text in blocks with page and place."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -7,6 +8,7 @@ from importlib.metadata import version
 from typing import Any
 
 from rag_assets.model import (
+    RECOGNISED,
     Attachment,
     Block,
     ParsedDocument,
@@ -25,12 +27,9 @@ from rag_assets.parsing.pdf.front import (
 from rag_assets.parsing.pdf.headings import Bookmark, mark_headings, read_bookmarks
 from rag_assets.parsing.pdf.imprint import Imprint
 from rag_assets.parsing.pdf.lines import (
-    MOST_STAMP_CHARACTERS,
     Page,
     find_body_style,
-    is_scan,
     read_page,
-    read_scan,
     remove_line_numbers,
 )
 from rag_assets.parsing.pdf.lists import mark_footnotes, merge_formulas, split_lists
@@ -45,11 +44,12 @@ from rag_assets.parsing.pdf.paragraphs import (
     place_drop_caps,
     settle_hyphens,
 )
+from rag_assets.parsing.pdf.recognition import MOST_STAMP_CHARACTERS, is_scan, read_scan
 from rag_assets.parsing.pdf.references import split_references
 from rag_assets.parsing.pdf.vertical import turn_back, turn_vertical
 from rag_assets.parsing.registry import ParseHints, ask_for_seconds
 
-PARSER_VERSION = "12"
+PARSER_VERSION = "13"
 
 _MEDIA_TYPE = "application/pdf"
 _METADATA_KEYS = ("author", "subject", "keywords", "creator", "producer", "creationDate", "modDate")
@@ -57,7 +57,7 @@ _METADATA_KEYS = ("author", "subject", "keywords", "creator", "producer", "creat
 _MAX_UNMAPPED_SHARE = 0.01
 _MOST_HIDDEN_SHOWN = 80
 _OCR_ADVICE = (
-    "set `ocr: tesseract` below `parse:` in config.yaml, or run text recognition (OCR) on the file "
+    "set `ocr: auto` below `parse:` in config.yaml, or run text recognition (OCR) on the file "
     "and put the result in its place"
 )
 
@@ -155,7 +155,7 @@ def _build(pages: list[Page], source: _Source, settings: ParseSettings) -> Parse
         volume=front.imprint.volume or None,
         issue=front.imprint.issue or None,
         page_range=front.imprint.pages or _page_range(front.imprint, labels),
-        page_labels=labels,
+        page_labels=_marked(labels, pages),
         abstract=_span_of(abstract, flow),
         language=guess_language(flow.text),
         metadata={
@@ -230,6 +230,16 @@ def _remove_templates(
     return ()
 
 
+def _marked(labels: Sequence[str], pages: Sequence[Page]) -> tuple[str, ...]:
+    """Return the labels of pages, marked where the text was read from a picture."""
+    if not any(page.recognised_by for page in pages):
+        return tuple(labels)
+    return tuple(
+        f"{label} {RECOGNISED}".strip() if page.recognised_by else label
+        for page, label in zip(pages, labels or [""] * len(pages), strict=True)
+    )
+
+
 def _characters(pages: Sequence[Page]) -> int:
     return sum(len(line.text) for page in pages for block in page.blocks for line in block)
 
@@ -273,7 +283,7 @@ def _without_text(pages: Sequence[Page], source: _Source) -> ParseFailure:
 
 def _warnings(text: str, pages: Sequence[Page], textless: int, repaired: bool) -> tuple[str, ...]:
     warnings = []
-    page_count, recognised = len(pages), sum(page.is_recognised for page in pages)
+    page_count = len(pages)
     if repaired:
         warnings.append(
             "The file was damaged and MuPDF repaired it: text may be missing; compare it with "
@@ -283,11 +293,12 @@ def _warnings(text: str, pages: Sequence[Page], textless: int, repaired: bool) -
         warnings.append(
             f"{textless} of {page_count} pages hold no text: where they are scans, {_OCR_ADVICE}."
         )
-    if recognised:
-        warnings.append(
-            f"{recognised} of {page_count} pages were read from their pictures by Tesseract: look "
-            "at the page before you quote it."
-        )
+    for program, count in Counter(page.recognised_by for page in pages).items():
+        if program:
+            warnings.append(
+                f"{count} of {page_count} pages were read from their pictures by {program}: look "
+                "at the page before you quote it."
+            )
     hidden = [(page.number, found) for page in pages for found in page.hidden if found]
     if hidden:
         shown = hidden[0][1][:_MOST_HIDDEN_SHOWN]
@@ -313,7 +324,7 @@ def _read_pages(document: Any, settings: ParseSettings) -> list[Page]:
         with explained(f"Page {index + 1} cannot be read"):
             sheet = document[index]
             page = read_page(sheet)
-            if settings.ocr == "tesseract" and is_scan(sheet, page):
+            if settings.ocr != "none" and is_scan(sheet, page):
                 ask_for_seconds(settings.ocr_seconds_per_page)
                 page = read_scan(sheet, settings)
             pages.append(turn_vertical(page))
