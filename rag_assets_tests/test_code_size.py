@@ -5,13 +5,13 @@ import pytest
 from benchmarks.code_size import count_code, measure
 
 LIMITS = {
-    "code lines": 77_353,
-    "modules": 407,
-    "functions": 6_421,
+    "code lines": 78_560,
+    "modules": 413,
+    "functions": 6_500,
     "packages": 22,
-    "lines of tests": 71_947,
-    "code lines of benchmarks": 6_188,
-    "words of docs": 36_533,
+    "lines of tests": 72_850,
+    "code lines of benchmarks": 7_510,
+    "words of docs": 36_990,
 }
 # A limit follows what has become smaller: it may be so much above it.
 _SLACK = 1.03
