@@ -11,7 +11,7 @@ LIMITS = {
     "packages": 22,
     "lines of tests": 72_850,
     "code lines of benchmarks": 7_510,
-    "words of docs": 37_250,
+    "words of docs": 37_450,
 }
 # A limit follows what has become smaller: it may be so much above it.
 _SLACK = 1.03
