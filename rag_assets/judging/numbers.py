@@ -686,6 +686,10 @@ def _is_comparable(first: Quantity, second: Quantity) -> bool:
     return is_alike and _has_same_kind(first, second)
 
 
+# Tray u46: Weight (g) = 12.4; Count = 3
+_ROW_NAME = re.compile(r"([^;=]{1,100}): (?=[^;=]* = )")
+
+
 def _around(sentence: _Sentence, number: Quantity) -> frozenset[str]:
     """Return the words, and the numbers of other kinds, that stand with a number: of a list those
     of its own item.
@@ -703,7 +707,9 @@ def _around(sentence: _Sentence, number: Quantity) -> frozenset[str]:
         for q in sentence.written
         if begin <= q.start < end and not _has_same_kind(q, number)
     }
-    return _words(text[begin:end]) | others
+    # The name of a row is that of each of its cells.
+    name = _ROW_NAME.match(text)
+    return _words(text[begin:end]) | others | (_words(name[1]) if name else frozenset())
 
 
 def _is_count(own: Quantity) -> bool:
