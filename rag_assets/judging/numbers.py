@@ -358,6 +358,10 @@ class NumberComparison:
     unconfirmed: tuple[Quantity, ...]
 
 
+# Tray u46: Weight (g) = 12.4; Count = 3
+_ROW_NAME = re.compile(r"([^;=]{1,100}): (?=[^;=]* = )")
+
+
 @dataclass(frozen=True, slots=True)
 class _Sentence:
     """A sentence with its numbers.
@@ -417,7 +421,7 @@ def _read(sentences: Sequence[str]) -> list[_Sentence]:
     units = dict.fromkeys(unit for text in sentences for unit in named_units(text))
     read = ((text, _written(text)) for text in sentences)
     return [
-        _Sentence(text, _words(text), written, (*written, *_in_named_units(written, units)))
+        _Sentence(text, _words(text), written, (*written, *_in_named_units(text, written, units)))
         for text, written in read
     ]
 
@@ -428,10 +432,18 @@ def _written(text: str) -> tuple[Quantity, ...]:
 
 
 def _in_named_units(
-    read: Sequence[Quantity], units: Sequence[Unit] | dict[Unit, None]
+    text: str, read: Sequence[Quantity], units: Sequence[Unit] | dict[Unit, None]
 ) -> Iterator[Quantity]:
-    """Yield the numbers without a unit in each that is named."""
-    bare = [q for q in read if not q.unit.kind and not q.is_word and not is_year(q)]
+    """Yield the numbers without a unit in each that is named; of a row those of its cells."""
+    is_row = _ROW_NAME.match(text) is not None
+    bare = [
+        q
+        for q in read
+        if not q.unit.kind
+        and not q.is_word
+        and not is_year(q)
+        and (not is_row or text[: q.start].rstrip("-−+<>≤≥~± ").endswith("="))
+    ]
     for q in bare:
         for unit in units:
             yield replace(q, value=q.raw * unit.factor, step=q.step * unit.factor, unit=unit)
@@ -684,10 +696,6 @@ def _is_told(own: Quantity, other: Quantity) -> bool:
 def _is_comparable(first: Quantity, second: Quantity) -> bool:
     is_alike = bool(first.unit.kind) or (first.step < 1) == (second.step < 1)
     return is_alike and _has_same_kind(first, second)
-
-
-# Tray u46: Weight (g) = 12.4; Count = 3
-_ROW_NAME = re.compile(r"([^;=]{1,100}): (?=[^;=]* = )")
 
 
 def _around(sentence: _Sentence, number: Quantity) -> frozenset[str]:

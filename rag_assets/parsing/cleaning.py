@@ -387,10 +387,12 @@ def is_garbled(text: str) -> bool:
     """
     if _is_of_no_script(text):
         return True
+    if guess_language(text):
+        return False
     sample = text[:_SAMPLE_CHARACTERS].lower()
     letters = [letter for letter in sample if letter in _ALPHABET]
     # Other scripts have no such frequencies.
-    if len(letters) < max(_MIN_LETTERS, sum(map(str.isalpha, sample)) / 2) or guess_language(text):
+    if len(letters) < max(_MIN_LETTERS, sum(map(str.isalpha, sample)) / 2):
         return False
     common = sum(letter in _COMMON_LETTERS for letter in letters)
     if common < _MIN_COMMON_SHARE * len(letters) or guess_language(sample[::-1]):

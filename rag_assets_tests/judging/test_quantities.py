@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_assets.judging.numbers import is_equal, work_out
+from rag_assets.judging.numbers import compare_numbers, is_equal, work_out
 from rag_assets.judging.quantities import Quantity, read_quantities
 
 
@@ -312,3 +312,26 @@ def test_both_ends_of_a_chinese_range_are_read() -> None:
     found = read_quantities("处三千元以上五千元以下罚款")
     assert [(quantity.value, quantity.bound) for quantity in found] == [(3000, 1), (5000, -1)]
     assert read_quantities("上千元") == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("The area was 30 m^2 in all", [(30.0, "m2")]),
+        ("and rose by 12%^6–8 in 2018^4,5", [(12.0, "%"), (2018.0, "")]),
+        ("7 mg^9 of dye among 2.3 × 10^5 cells", [(0.007, "mg"), (230000.0, "")]),
+    ],
+)
+def test_raised_numbers_are_powers_or_marks(text: str, values: list[tuple[float, str]]) -> None:
+    found = [(quantity.value, quantity.unit.name) for quantity in read_quantities(text)]
+    assert found == [(pytest.approx(value), unit) for value, unit in values]
+
+
+def test_the_name_of_a_row_belongs_to_each_of_its_numbers() -> None:
+    row = "Acid C18:1: Day 1 / 25 °C = 56.8; Day 90 / 4 °C = 59.5; Day 90 / 25 °C = 55.8"
+    shown = ["Table 2. Composition (%) of the oils.", row]
+    said = "The oil held {} % of acid C18:1 after 90 days at 25 °C."
+    assert not compare_numbers(said.format("55.8"), shown).differing
+    ((stated, source),) = compare_numbers(said.format("55.9"), shown).differing
+    assert stated.raw == 55.9
+    assert source.raw in {56.8, 59.5, 55.8}

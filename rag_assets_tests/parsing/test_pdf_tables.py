@@ -267,3 +267,115 @@ def test_attachments_keep_the_contract_of_their_order() -> None:
     starts = [item.start for item in document.attachments]
     assert all(isinstance(item, Attachment) for item in document.attachments)
     assert starts == sorted(start for start in starts if start is not None)
+
+
+GROUPED = [
+    (80.0, 210.0, "Lamp"),
+    (225.0, 210.0, "2019"),
+    (385.0, 210.0, "2020"),
+    *((x, 226.0, name) for x, name in zip((180, 260, 340, 420), ("Dry", "Wet") * 2, strict=True)),
+]
+VALUES = [("red", "1.5", "2.5", "3.5", "4.5"), ("blue", "5.5", "6.5", "7.5", "8.5")]
+FIVE = (80.0, 180.0, 260.0, 340.0, 420.0)
+
+
+def placed(words: list[tuple[float, float, str]]) -> list[Draw]:
+    return [text(x, y, word, 9) for x, y, word in words]
+
+
+def grouped_table(*rules: Draw) -> list[Draw]:
+    caption = text(80, 190, "Table 1. Yields by lamp.")
+    return [front(), prose(70, 110), caption, *rules, *placed(GROUPED), cells(FIVE, 244, VALUES)]
+
+
+def test_names_over_several_columns_are_part_of_the_name_of_each() -> None:
+    ruled = [rule(75, 460, y) for y in (198, 231, 268)]
+    under = [rule(175, 290, 215), rule(335, 450, 215)]
+    (table,) = texts_of(parse(grouped_table(*ruled, *under)), "table")
+    assert table.splitlines() == [
+        "| Lamp | 2019 / Dry | 2019 / Wet | 2020 / Dry | 2020 / Wet |",
+        "| --- | --- | --- | --- | --- |",
+        "| red | 1.5 | 2.5 | 3.5 | 4.5 |",
+        "| blue | 5.5 | 6.5 | 7.5 | 8.5 |",
+    ]
+
+
+def grid(*, inner: float) -> list[Draw]:
+    """A grid of three columns whose first column has one cell for two rows.
+
+    Args:
+        inner: where the rule between these rows begins.
+    """
+    rules = [rule(75, 350, y) for y in (198, 214, 250)]
+    rules.append(rule(inner, 350, 232))
+    bars = [bar(x, 198, 250) for x in (75, 190, 290, 350)]
+    rows = [(80, 227, "oak") if inner < 100 else (80, 235, "oak"), (200, 227, "12.5")]
+    rows += [(300, 227, "3.5"), (200, 245, "45.5"), (300, 245, "2.5")]
+    head = cells(COLUMNS, 210, [("Tree", "Height", "Count")])
+    return [*rules, *bars, head, *placed([(float(x), float(y), word) for x, y, word in rows])]
+
+
+def test_a_cell_over_two_rows_holds_for_both_and_needs_no_caption() -> None:
+    head = ["| Tree | Height | Count |", "| --- | --- | --- |"]
+    for inner, second in ((190.0, "| oak | 45.5 | 2.5 |"), (75.0, "| | 45.5 | 2.5 |")):
+        document = parse([front(), prose(70, 110), *grid(inner=inner), prose(70, 300)])
+        (table,) = texts_of(document, "table")
+        assert table.splitlines() == [*head, "| oak | 12.5 | 3.5 |", second]
+        assert document.attachments[0].name is None
+
+
+def test_framed_prose_and_the_lines_of_a_plot_are_no_table() -> None:
+    frame = [rule(65, 350, 100), rule(65, 350, 160), bar(65, 100, 160), bar(350, 100, 160)]
+    plot = [rule(100, 300, y) for y in (300, 330, 360)]
+    plot += [bar(x, 300, 360) for x in (100, 150, 200, 250, 300)]
+    page = [front(), *frame, prose(70, 115), *plot, text(105, 320, "peak", 6)]
+    assert not texts_of(parse(page), "table")
+
+
+def test_a_sideways_table_is_read_as_its_reader_turns_it() -> None:
+    def sideways(page: pymupdf.Page) -> None:
+        lines = [(100, "Table 1. Yields by solvent."), (120, "Solvent"), (136, "water")]
+        for x, words in [*lines, (152, "ethanol")]:
+            page.insert_text((x, 700), words, fontsize=9, rotate=90)
+        for x, first, second in (
+            (120, "Yield", "Rate"),
+            (136, "12 %", "3.0 h"),
+            (152, "45 %", "2 h"),
+        ):
+            page.insert_text((x, 560), first, fontsize=9, rotate=90)
+            page.insert_text((x, 460), second, fontsize=9, rotate=90)
+
+    document = parse([front(), prose(70, 110)], [sideways])
+    (table,) = texts_of(document, "table")
+    assert table.splitlines() == [
+        "| Solvent | Yield | Rate |",
+        "| --- | --- | --- |",
+        "| water | 12 % | 3.0 h |",
+        "| ethanol | 45 % | 2 h |",
+    ]
+    box = next(block.bbox for block in document.blocks if block.kind == "table")
+    assert box is not None
+    assert box[0] < 120 < box[2] < 160
+    assert 400 < box[1] < 460 < 700 <= box[3] + 1
+
+
+def test_a_table_goes_on_below_a_caption_that_says_so() -> None:
+    first, _ = pages_of_a_table(TRAYS[1])
+    more = cells(COLUMNS, 60, [TRAYS[0], ("31", "tray 31", "231")])
+    document = parse(first, [text(80, 40, "Table 1 (continued)"), more])
+    (table,) = texts_of(document, "table")
+    assert table.splitlines()[0] == "| No. | Tray | Weight |"
+    assert table.splitlines()[-1] == "| 31 | tray 31 | 231 |"
+    assert table.count("Weight") == 1
+    # Another table of that name keeps its own header.
+    other = cells(
+        COLUMNS, 60, [("Soil", "Depth", "pH"), ("loam", "12 cm", "6.5"), ("clay", "9 cm", "7.1")]
+    )
+    assert len(texts_of(parse(first, [text(80, 40, "Table 2. Soils."), other]), "table")) == 2
+
+
+def test_text_that_is_printed_twice_is_read_once() -> None:
+    shadow = [prose(70 + offset, 110) for offset in (0.0, 0.4)]
+    document = parse([front(), *shadow, text(80, 200, "00"), text(96, 200, "00")])
+    assert document.text.count("Light raises the yield") == 1
+    assert document.text.count("00") == 2

@@ -68,3 +68,19 @@ def test_marks_begin_a_block(text: str) -> None:
 )  # fmt: skip
 def test_numbers_and_words_do_not(text: str) -> None:
     assert not begins_with_mark(text)
+
+
+DOUBLE = (
+    "Lettuce was sown in boxes of beech wood that had been kept dry all over the cold",
+    "winter. The seed came from a grower in the north and was mixed before it was sown.",
+    "We weighed each of the 45 boxes on a balance that reads to a gram and the red lamps",
+    "hung low.",
+)
+
+
+def test_double_spaced_lines_are_one_paragraph_and_short_labels_none() -> None:
+    lines: list[Placed] = [(70.0, 100 + 27.0 * n, line) for n, line in enumerate(DOUBLE)]
+    labels: list[Placed] = [(70.0, 400 + 27.0 * n, f"label {n} of it") for n in range(3)]
+    found = _paragraphs([*lines, *labels])
+    assert found[0] == " ".join(DOUBLE)
+    assert len(found) == 4

@@ -24,7 +24,7 @@ def in_logical_order(spans: Sequence[dict[str, Any]]) -> Sequence[dict[str, Any]
     word from its first letter on. Lines whose words go to the left already are left alone.
     """
     text = "".join([span["text"] for span in spans])
-    if text.isascii():
+    if text.isascii() or _RIGHT_TO_LEFT.search(text) is None:
         return spans
     letters = len(_RIGHT_TO_LEFT.findall(text))
     if 2 * letters <= len(_LETTER.findall(text)):

@@ -214,20 +214,24 @@ def _drop_repeated(blocks: Sequence[dict[str, Any]]) -> None:
     MuPDF's own way, TEXT_COLLECT_STYLES, takes the second f of `eff` and zeros of `1000` for that.
     """
     seen: dict[str, list[tuple[float, float]]] = {}
+    repeated: set[int] = set()
     for line in lines_of(blocks):
-        kept = []
         for span in line["spans"]:
-            places = seen.setdefault(span["text"], [])
-            x, y = span["origin"]
-            is_word = len(span["text"].strip()) > 1
-            if is_word and any(
+            text, (x, y) = span["text"], span["origin"]
+            places = seen.get(text)
+            if places is None:
+                seen[text] = [(x, y)]
+            elif len(text) > 1 and any(
                 abs(x - left) <= _SAME_PLACE_POINTS and abs(y - base) <= _SAME_PLACE_POINTS
                 for left, base in places
             ):
-                continue
-            places.append((x, y))
-            kept.append(span)
-        line["spans"] = kept
+                repeated.add(id(span))
+            else:
+                places.append((x, y))
+    if not repeated:
+        return
+    for line in lines_of(blocks):
+        line["spans"] = [span for span in line["spans"] if id(span) not in repeated]
     for block in blocks:
         block["lines"] = [line for line in block.get("lines", ()) if line["spans"]]
 

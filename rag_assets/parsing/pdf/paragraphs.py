@@ -401,12 +401,11 @@ def _is_same(before: Paragraph, after: Paragraph) -> bool:
     is_wide = False
     if not (is_unspaced_prose(last.text) and is_unspaced_prose(first.text)):
         is_wide = first.box[3] - last.box[3] >= _MIN_WIDE_PITCH_EMS * before.size
-        goes_on = is_wide or (after.text[0].islower() and not ends_sentence(last.text))
-        if (
-            is_unspaced(first.text[0])
-            or not goes_on
-            or min(last.text.count(" "), first.text.count(" ")) < _MIN_BLANKS
-        ):
+        is_rest = after.text[0].islower() and not ends_sentence(last.text)
+        is_line = is_wide and first.text.count(" ") >= _MIN_BLANKS
+        if is_unspaced(first.text[0]) or last.text.count(" ") < _MIN_BLANKS:
+            return False
+        if not (is_rest or is_line):
             return False
     return _is_in_pitch(before, after) and _is_in_column(before, after, is_wide)
 

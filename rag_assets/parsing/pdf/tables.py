@@ -117,7 +117,7 @@ def ruled_tables(page: Page, bars: Sequence[Box], lines: Sequence[Line]) -> list
             and prose <= _MAX_PROSE_IN_RULES * len(rows)
         ):
             text_box = surrounding_box([row.box for row in rows])
-            found.append(TableArea(rows, _rules_in(box, page), group, text_box, 0.0))
+            found.append(TableArea(rows, _rules_in(box, page), sorted(group), text_box, 0.0))
     return found
 
 
