@@ -69,7 +69,9 @@ SERIAL = re.compile(
     r"lecture notes|conference on|workshop on|symposium on|vol(?:ume|\.)\s*\d|"
     r"issn|isbn|arxiv|doi|preprint|accepted (?:for|by|in)|submitted to|published (?:as|by|in|"
     r"online)|"
-    r"under review|manuscript|technical report no|copyright|all rights reserved|creative commons|"
+    r"under review|(?:author|accepted|submitted|draft) manuscript|manuscript (?:submitted|accepted|"
+    r"number|no\b|id\b|draft|version)|technical report no|copyright|all rights reserved|"
+    r"creative commons|"
     r"et al\.?,|actes de|conférence|revista|вестник|ежегодн\w+|issue \d|https?:|www\.|@)"
     r"|©|学报|期刊|第\s*\S+\s*[卷期]|收稿日期|基金项目|文章编号|中图分类号",
     re.IGNORECASE,
