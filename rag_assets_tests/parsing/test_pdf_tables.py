@@ -324,6 +324,21 @@ def test_a_cell_over_two_rows_holds_for_both_and_needs_no_caption() -> None:
         assert document.attachments[0].name is None
 
 
+def test_the_rule_above_a_sum_joins_no_rows() -> None:
+    rows = [("Item", "Cost", "Count"), ("lamps", "10.5", "3"), ("seeds", "5.5", "4")]
+    for names in (("lamps", "seeds", "total"), ("", "", "total")):
+        body = [
+            (name, *row[1:])
+            for name, row in zip(names, [*rows[1:], ("", "16.0", "7")], strict=True)
+        ]
+        rules = [rule(75, 350, y) for y in (198, 214, 252)]
+        page = [front(), prose(70, 110), text(80, 190, "Table 1. Costs."), *rules]
+        page += [rule(190, 350, 239), cells(COLUMNS, 210, [rows[0], *body])]
+        (table,) = texts_of(parse([*page, prose(70, 300)]), "table")
+        written = [" | ".join(cell for cell in row).join(("| ", " |")) for row in body]
+        assert [line.replace("| |", "|  |") for line in table.splitlines()[2:]] == written
+
+
 def test_framed_prose_and_the_lines_of_a_plot_are_no_table() -> None:
     frame = [rule(65, 350, 100), rule(65, 350, 160), bar(65, 100, 160), bar(350, 100, 160)]
     plot = [rule(100, 300, y) for y in (300, 330, 360)]

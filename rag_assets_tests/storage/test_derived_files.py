@@ -163,7 +163,7 @@ OWNERS = {
         "retrieval/fusion.py",
     },
     "another program's": {
-        "parsing/pdf/lines.py",
+        "parsing/pdf/recognition.py",
         "parsing/worker.py:__init__",
         "parsing/worker.py:_limit_memory",
         "running/attended.py",

@@ -370,6 +370,7 @@ class _Grid:
             and row.box[1] < before.box[3] - 1
             and after.box[1] < row.box[3] - 1
         }
+        in_rows = {id(line) for row in rows if len(row.lines) > 1 for line in row.lines}
         for column, centre in enumerate(self._centres):
             levels = sorted({_height(rule) for rule in self._area.rules if _covers(rule, centre)})
             others = [_height(rule) for rule in self._area.rules if not _covers(rule, centre)]
@@ -380,13 +381,18 @@ class _Grid:
             ]
             for start, end in pairwise([top, *levels, bottom]):
                 own = [line for line in lines if start < _middle(line) < end]
+                if not own:
+                    continue
                 is_parted = any(start + 2 < level < end - 2 for level in others)
                 is_between = len(own) == 1 and id(own[0]) in between
                 is_block = all(
                     after.box[1] - before.box[3] < _MAX_WRAP_GAP * before.size
                     for before, after in pairwise(own)
                 )
-                if own and is_block and (is_parted or is_between):
+                # Names of rows, one each, and that of a sum below a rule are cells of one row.
+                is_of_rows = len(own) > 1 and all(id(line) in in_rows for line in own)
+                is_low = _middle(own[0]) > (start + end) / 2 + own[0].size
+                if is_block and (is_parted or is_between) and not (is_of_rows or is_low):
                     found.append((column, start, end, own))
         return found
 

@@ -166,7 +166,8 @@ def read_page(page: Any, recognised: dict[str, Any] | None = None, recognised_by
     content = recognised or page.get_text("dict", flags=flags, sort=False)
     drawn = DrawnPage(page, flags)
     hidden, has_layer = ([], False) if recognised else drop_hidden(content, drawn)
-    _drop_repeated(content["blocks"])
+    if not recognised:
+        _drop_repeated(content["blocks"])
     matrix = page.rotation_matrix if page.rotation else None
     width, height = page.rect.width, page.rect.height
     turn = 0 if recognised else _sideways_turn(content["blocks"], matrix)
