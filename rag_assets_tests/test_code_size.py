@@ -5,11 +5,11 @@ import pytest
 from benchmarks.code_size import count_code, measure
 
 LIMITS = {
-    "code lines": 78_560,
+    "code lines": 78_600,
     "modules": 413,
     "functions": 6_500,
     "packages": 22,
-    "lines of tests": 72_850,
+    "lines of tests": 73_000,
     "code lines of benchmarks": 7_510,
     "words of docs": 37_450,
 }
