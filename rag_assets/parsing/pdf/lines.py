@@ -163,8 +163,8 @@ def read_page(page: Any, recognised: dict[str, Any] | None = None, recognised_by
         | pymupdf.TEXT_MEDIABOX_CLIP
         | pymupdf.TEXT_CLIP
     )
-    content = recognised or page.get_text("dict", flags=flags, sort=False)
     drawn = DrawnPage(page, flags)
+    content = recognised or drawn.content()
     hidden, has_layer = ([], False) if recognised else drop_hidden(content, drawn)
     if not recognised:
         _drop_repeated(content["blocks"])

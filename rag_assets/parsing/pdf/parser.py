@@ -49,7 +49,7 @@ from rag_assets.parsing.pdf.references import split_references
 from rag_assets.parsing.pdf.vertical import turn_back, turn_vertical
 from rag_assets.parsing.registry import ParseHints, ask_for_seconds
 
-PARSER_VERSION = "13"
+PARSER_VERSION = "14"
 
 _MEDIA_TYPE = "application/pdf"
 _METADATA_KEYS = ("author", "subject", "keywords", "creator", "producer", "creationDate", "modDate")
