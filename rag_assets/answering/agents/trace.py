@@ -26,7 +26,7 @@ class Passage:
         score: of the search that found it; compares passages of one search. 0.0 where none did.
         authors: of the document, as printed.
         page_labels: the numbers that its pages bear in print, from `page_start`.
-        context: what is told before it: headings, in the last line the header of its table.
+        context: headings above it; its last line is the header of its table.
     """
 
     namespace: str

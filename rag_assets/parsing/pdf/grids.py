@@ -134,7 +134,7 @@ _MAX_HEADER_ROWS = 6
 
 @dataclass(slots=True)
 class TableText:
-    """The text of a table and where each of its lines stands in it.
+    """The text of a table and the place of each of its lines in it.
 
     Args:
         lines: in the order of the text; `spans` likewise.

@@ -319,7 +319,7 @@ class _Leader:
             self._header, self._before = (None, _row_cells(told)), "row"
 
     def read(self, words: str, index: int, column: int | None) -> tuple[str, str, list[int], str]:
-        """Return kind, what is told, where that stands, and a row of values as it is shown.
+        """Return kind, lead-in, the places of the lead-in, and how a row of values is shown.
 
         Args:
             column: of a part of a row; None of all else.
