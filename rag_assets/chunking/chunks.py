@@ -15,7 +15,7 @@ from rag_assets.chunking.sentences import Outline, TokenCounter, Tokenizer
 from rag_assets.model import BlockKind, Chunk, ChunkKind, Parent, ParsedDocument
 from rag_assets.model.settings import ChunkSettings
 
-CHUNKING_VERSION = "6"
+CHUNKING_VERSION = "7"
 
 # Passages that are counted and told of at once: of them all, tokens and contexts are held.
 _AT_ONCE = 500

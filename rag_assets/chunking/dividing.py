@@ -47,6 +47,14 @@ _CLAUSE_END = re.compile(
     rf"[,;:–—](?=\s)|[，；：、。！？](?![”’」』）)])|(?<=[{CJK_RANGES}])[,;]|\n"
 )
 _SPACE = re.compile(r"\s")
+# Where a passage is best divided in two: lines that end a sentence, lines, sentences.
+_HALVES = (
+    re.compile(r"(?<=[。；;：:！？!?）)”|])[^\S\n]*\n"),
+    re.compile(r"\n"),
+    re.compile(r"[。！？!?]+[”’」』）)]*|[.!?](?=\s)"),
+    re.compile(r"[；;]+[”’」』）)]*"),
+)
+_OF_NUMBER_OR_WORD = re.compile(r"[0-9A-Za-z.%〇零一二两三四五六七八九十百千万亿]")
 
 
 _Item = TypeVar("_Item")
@@ -215,8 +223,8 @@ def _grains(units: Sequence[Unit], bounds: Bounds, indices: range) -> "array[int
 def best_cut(text: str, low: int, high: int) -> int:
     """Return where to cut a sentence that is too long: in (low, high], as late as is good.
 
-    Behind a clause or a line, else at white space, else anywhere but before a combining mark,
-    a joiner or what it joins.
+    Behind a clause or a line, else at white space, else anywhere but inside a number or a Latin
+    word, before a combining mark, a joiner or what it joins.
 
     Args:
         text: what is divided.
@@ -243,7 +251,8 @@ _JOINER = "\u200d"
 
 def _belongs_together(left: str, right: str) -> bool:
     joins = _JOINER in {left, right} or "\U0001f3fb" <= right <= "\U0001f3ff"
-    return joins or unicodedata.category(right).startswith("M")
+    both = _OF_NUMBER_OR_WORD.match(left) and _OF_NUMBER_OR_WORD.match(right)
+    return joins or both is not None or unicodedata.category(right).startswith("M")
 
 
 @dataclass(frozen=True, slots=True)
@@ -605,9 +614,19 @@ def _cut(text: str, start: int, end: int, tokens: Sequence[int], most: int) -> l
 
 
 def halve(passage: Passage) -> list[Passage]:
-    """Return the two halves of a passage that is too long after all."""
+    """Return the two halves of a passage that is too long after all.
+
+    They end with a line where one ends near the middle, else with a sentence, else inside one.
+    """
     text = passage.text
-    middle = best_cut(text, len(text) // 4, max(len(text) // 2, len(text) // 4 + 1))
+    low, high = len(text) // 4, max(len(text) * 3 // 4, 1)
+    middle, is_cut = None, False
+    for pattern in _HALVES:
+        ends = [found.end() for found in pattern.finditer(text, low, high)]
+        if ends and middle is None:
+            middle = min(ends, key=lambda end: abs(2 * end - len(text)))
+    if middle is None or not text[middle:].strip():
+        middle, is_cut = best_cut(text, low, max(len(text) // 2, low + 1)), True
     stop = len(text[:middle].rstrip())
     start = next_visible(text, middle)
     spans = [(0, stop), (start, len(text))]
@@ -617,7 +636,7 @@ def halve(passage: Passage) -> list[Passage]:
             passage.start + first,
             passage.start + last,
             passage.most,
-            is_cut=True,
+            is_cut=is_cut or passage.is_cut,
             question=passage.question,
         )
         for first, last in spans

@@ -193,6 +193,10 @@ def _trimmed(text: str, start: int, end: int) -> Span:
 
 
 _SOURCE_WORTH = 1
+# What two texts may have more as one than apart.
+_JOINING_TOKENS = 2
+_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
+_HEADING_MARKS = "#*_ \t\r\u3000\u200b\ufeff"
 
 
 def read_law_outline(document: ParsedDocument) -> Outline:
@@ -253,32 +257,80 @@ def _groups(outline: Outline, settings: ChunkSettings) -> Iterator[Group]:
     text, law = outline.document.text, settings.law
     least, most = law.fallback
     for one in outline.laws:
-        yield from merge_units(text, one.units, soft_limit=law.soft_limit, fallback=(least, most))
+        yield from merge_units(
+            text,
+            one.units,
+            soft_limit=law.soft_limit,
+            fallback=(least, most),
+            is_searched=law.search_unit == "merged",
+        )
 
 
 class StatuteDivider:
-    """Divides the merged units of a document into what is searched: articles, or nothing more."""
+    """Divides the merged units of a document into what is searched: articles, or as many of them
+    as the model reads at once. The header of each passage is counted before.
+    """
 
     def __init__(self, outline: Outline, settings: ChunkSettings, tokenizer: Tokenizer) -> None:
+        self._outline, self._settings, self._tokenizer = outline, settings, tokenizer
         self._text = outline.document.text
-        self._limit = tokenizer.limit
         self._is_merged = settings.law.search_unit == "merged"
         self._groups = {
             next_visible(self._text, group.start): group for group in _groups(outline, settings)
         }
+        self._rooms: dict[str, int] = {}
 
     def divide(self, parent: Parent) -> Iterator[Passage]:
         """Yield the passages of a parent in order."""
         group = self._groups[parent.char_start]
-        units = [(group.start, group.end)] if self._is_merged else [
-            (unit.start, unit.end) for unit in group.units
-        ]  # fmt: skip
-        for start, end in units:
+        is_heading = group.kind is UnitKind.LEVELS or self._is_title(group)
+        room = self._room(parent)
+        for start, end in self._spans(group, room):
             first = next_visible(self._text, start)
             last = start + len(self._text[start:end].rstrip())
             if first < last:
-                is_heading = group.kind is UnitKind.LEVELS
-                yield Passage(parent, first, last, self._limit, is_heading=is_heading)
+                yield Passage(parent, first, last, room, is_heading=is_heading)
+
+    def _room(self, parent: Parent) -> int:
+        """Return the tokens that the model reads of a passage below its header."""
+        whole = Passage(parent, parent.char_start, parent.char_end, self._tokenizer.limit)
+        ((_, _, header),) = law_and_path(self._outline, whole, self._settings)
+        if header not in self._rooms:
+            counted = self._tokenizer.count([f"{header}\n"])[0] + _JOINING_TOKENS
+            limit = self._tokenizer.limit
+            # A model that reads less than two headers is not told any: see `tell`.
+            self._rooms[header] = limit - counted if 2 * counted <= limit else limit
+        return self._rooms[header]
+
+    def _spans(self, group: Group, room: int) -> Iterator[Span]:
+        units = [(unit.start, unit.end) for unit in group.units]
+        if not self._is_merged:
+            yield from units
+            return
+        if self._count([(group.start, group.end)])[0] <= room:
+            yield group.start, group.end
+            return
+        start, held = group.start, 0
+        for (first, _), tokens in zip(units, self._count(units), strict=True):
+            if held and held + tokens + _JOINING_TOKENS > room:
+                yield start, first
+                start, held = first, 0
+            held += tokens + _JOINING_TOKENS
+        yield start, group.end
+
+    def _count(self, spans: Sequence[Span]) -> list[int]:
+        return self._tokenizer.count([self._text[start:end].strip() for start, end in spans])
+
+    def _is_title(self, group: Group) -> bool:
+        """Say whether a preamble is nothing but headings, or the title of its law, before more."""
+        if group.kind is not UnitKind.PREAMBLE:
+            return False
+        written = _COMMENT.sub("", self._text[group.start : group.end])
+        lines = [line for line in written.split("\n") if line.strip(_HEADING_MARKS)]
+        if all(line.lstrip().startswith("#") for line in lines):
+            return True
+        title = _title_at(self._outline.laws, group.start) or ""
+        return "".join("".join(lines).split()).strip("#*") == "".join(title.split())
 
 
 class ArticleFinder:

@@ -17,7 +17,7 @@ from rag_assets.chunking.sentences import HEAD_KINDS, Outline, Span, TokenCounte
 from rag_assets.model import Columns, PageSpan, Parent
 from rag_assets.model.settings import ChunkSettings
 
-PARENTS_VERSION = "3"
+PARENTS_VERSION = "4"
 
 # Where a section is too long for one parent, its parts are wanted at this share of the upper
 # size, which leaves room to end at a paragraph, and not below the other.

@@ -4,9 +4,10 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from itertools import pairwise
+from itertools import islice, pairwise
 
 from rag_assets.law.articles import NUMBER, article_key
+from rag_assets.model import HAN_RANGES
 
 PATH_SEPARATOR = " > "
 """Stands between the levels of a path: in headers, metadata and citations."""
@@ -107,7 +108,10 @@ _ENDS_A_SENTENCE = re.compile(r"[。；;：:，,]$")
 _LEADS_TO_REFERENCE = re.compile(
     r"(?:[依按参]照|根据|依据|违反|适用|[按依]|本(?:法|条例|办法|规定|细则|解释|决定)|[、，,和与及或至])$"
 )
-_ENDS_A_LINE = re.compile(r"[。；;：:！？!?）)】》”’」』…]$")
+_ENDS_A_LINE = re.compile(r"[。；;：:！？!?）)】》”’」』…|]$")
+# A title that breaks behind 、 or before 及 goes on; of other titles the second line may be a
+# section without a number, so that a space stays between them.
+_BREAKS_INSIDE = re.compile(r"[、，,和与及的]\n|\n[和与及]")
 _BODY = frozenset({LineKind.TEXT, LineKind.ARTICLE, LineKind.ITEM})
 # A level that is neither marked as a heading nor parted from its title is a sentence beyond this.
 _LONGEST_BARE_LEVEL = 30
@@ -153,6 +157,28 @@ def read_lines(text: str, start: int = 0) -> list[Line]:
             last = _number(line)
         lines.append(line)
         start += len(written)
+    return _join_levels(lines)
+
+
+def _join_levels(lines: list[Line]) -> list[Line]:
+    """Return lines of which the second of a level's title belongs to the level.
+
+    第五章 县长、 and 副县长的选举 behind it are one title.
+    """
+    seen = [place for place, line in enumerate(lines) if line.kind is not LineKind.BLANK]
+    for above, place, below in zip(seen, seen[1:], seen[2:], strict=False):
+        level, line = lines[above], lines[place]
+        if (
+            level.kind is LineKind.LEVEL
+            and lines[below].kind in {LineKind.LEVEL, LineKind.ARTICLE}
+            and line.kind is LineKind.TEXT
+            and not (line.rank or level.label.endswith("附则"))
+            and len(line.text) <= _LONGEST_BARE_LEVEL
+            and not _ENDS_A_LINE.search(line.text)
+        ):
+            gap = "" if _BREAKS_INSIDE.search(f"{level.label}\n{line.text}") else " "
+            label = f"{level.label}{gap}{_close_up(line.text)}"
+            lines[place] = replace(line, kind=LineKind.LEVEL, level=level.level, label=label)
     return lines
 
 
@@ -402,9 +428,37 @@ def _event(line: Line, entities: frozenset[LineKind]) -> Event:
 # Lines with text, levels not counted, that are looked at upwards from an article 1 (2.1.2-3).
 _LOOK_BEHIND = 20
 _LONGEST_TITLE = 60
+_LONGEST_LAW_TITLE = 120
+_STOPS = re.compile(r"[。；，：]")
 _ENDS_SENTENCE = tuple("。；;！!？?：:，,）)>")
 _CONTENTS = re.compile(r"目\s*[录次]")
 _COMMENT = re.compile(r"\s*<!--.*?-->\s*")
+_BRACKETS = r"(?:\s*[（(][^（）()]*[）)])*$"
+# How a title ends, with （试行）, （二） or （1999年） behind it.
+_LAW_TITLE = re.compile(
+    r"(?:法|法典|条例|办法|规定|决定|决议|解释|细则|规则|规程|修正案|意见|批复|答复|复函|通知|公告|标准"
+    rf"|规范|目录|公约|协定|纲要|方案|安排|制度|章程|守则|准则){_BRACKETS}"
+)
+_NOTICE = re.compile(rf"(?:公告|通知){_BRACKETS}")
+_AMENDMENT = re.compile(rf"(?:决定|修正案){_BRACKETS}")
+# 主席令, 第七十七号 and 总理 李克强 stand above a title and are no part of it.
+_ABOVE_TITLE = re.compile(
+    r"[令号日]$|(?:主席|总理|部长|省长|市长|州长|县长|主任|院长|检察长|局长|署长|行长)\s*\S{2,4}$"
+)
+_BOOK = re.compile(r"\S{2,8}编")  # of a code, in a file of its own
+# 甲市人民政府 stands above 甲市养犬办法; with 关于加强养犬管理的决定 it is one title.
+# A line that dates a law: 2020年5月1日 …通过, （2020年5月1日…）, 根据2021年….
+_DATED = re.compile(rf"[（(]?\s*(?:根据|自)?\s*(?:{NUMBER}|\d{{4}})\s*年|[（(].*(?:通过|公布|发布|修订|修正)")
+# 中华人民共和国各级人民代表大会 is no issuer: it is the first line of a title.
+_ISSUER = re.compile(
+    r"^(?!中华人民共和国.*(?:大会|政府|银行)$).*"
+    r"(?:委员会|人民政府|人民代表大会|法院|检察院|国务院|部|局|总署|银行)$"
+)
+# 关于 and what follows may have its issuer on the line above.
+_BEGINS_TITLE = re.compile(
+    rf"中华人民共和国|全国人民|最高人民|国务院|[{HAN_RANGES}]{{2,10}}?(?:省|市|自治区|自治州|自治县|县)"
+)
+_GOES_ON = ("若干", "问题", "的")  # how no title begins
 # Cascade (2.1.2-5): a law is cut into the first of these that it has.
 _CASCADE = (
     (UnitKind.ARTICLE, frozenset({LineKind.ARTICLE})),
@@ -445,18 +499,38 @@ def _read_law(lines: Sequence[Line]) -> LawText:
         for kind, wanted in _CASCADE
         if not wanted or any(line.kind in wanted for line in lines)
     )
-    title = _title(lines, _first_article(lines))
+    title = _title(lines, _first_entity(lines), is_first=True)
     return LawText(
         _full_title(lines, title) if title is not None else None,
         lines[0].start,
         lines[-1].end,
-        tuple(run(lines, entity, entities)),
+        tuple(run(_with_closing_part(lines), entity, entities)),
     )
 
 
-def _first_article(lines: Sequence[Line]) -> int:
-    """Return the index of the first article, of the first line with text where there is none."""
-    for wanted in (LineKind.ARTICLE, LineKind.LEVEL):
+def _with_closing_part(lines: Sequence[Line]) -> Sequence[Line]:
+    """Return the lines of a law, its 附则 beside its 编 where that is what the source says.
+
+    It stands beside them where its heading has their rank or none: a chapter of the last 编 has a
+    number, and where it has none the rank of one.
+    """
+    parts = [line for line in lines if line.kind is LineKind.LEVEL and line.level == 0]
+    if not parts:
+        return lines
+    return [
+        replace(line, level=0)
+        if line.kind is LineKind.LEVEL
+        and line.label == "附则"
+        and line.rank <= parts[-1].rank
+        and line.start > parts[-1].start
+        else line
+        for line in lines
+    ]
+
+
+def _first_entity(lines: Sequence[Line]) -> int:
+    """Return the index of the first article, level or list item; of a late line without one."""
+    for wanted in (LineKind.ARTICLE, LineKind.LEVEL, LineKind.ITEM):
         found = next((index for index, line in enumerate(lines) if line.kind is wanted), None)
         if found is not None:
             return found
@@ -464,24 +538,73 @@ def _first_article(lines: Sequence[Line]) -> int:
 
 
 def _resets(lines: Sequence[Line]) -> list[int]:
-    """Return the lines with which a further law begins: its title, or its article 1 without one."""
+    """Return the lines with which a further law begins.
+
+    That is the title above an article 1 that comes again, or this article where it has none; the
+    title below a decision that amends the law; and a title that is a heading of the first rank, or
+    that of a decision or an amendment with its day below, behind the text of another law.
+    """
     found: list[int] = []
-    last = None
+    # The last article, or the line above the law; whether it has text; its title before that.
+    last, has_text, title = -1, False, ""
     for index, line in enumerate(lines):
-        if line.kind is not LineKind.ARTICLE:
-            continue
-        if line.key == "1" and last is not None:
-            title = _title(lines[last + 1 : index], index - last - 1)
-            found.append(last + 1 + title if title is not None else index)
-        last = index
-    return found
+        if line.kind is LineKind.ARTICLE:
+            if line.key == "1" and last >= 0 and lines[last].kind is LineKind.ARTICLE:
+                above = _title(lines[last + 1 : index], index - last - 1)
+                found.append(last + 1 + above if above is not None else index)
+            last, has_text = index, True
+        elif has_text and _begins_law(lines, index, title):
+            first = index if line.rank else _first_of_bare_title(lines, index)
+            found.append(first)
+            last, has_text, title = first - 1, False, line.text
+        elif not has_text and _is_title(line) and not _NOTICE.search(line.text):
+            title = title or line.text
+        elif line.kind is LineKind.ITEM or (line.kind is LineKind.TEXT and not line.rank):
+            has_text |= not (_is_short(line.text) or _DATED.match(line.text))
+    return sorted(set(found))
 
 
-def _title(lines: Sequence[Line], below: int) -> int | None:
+def _begins_law(lines: Sequence[Line], index: int, title: str) -> bool:
+    """Say whether a line behind the text of a law is the title of the next one.
+
+    Args:
+        title: of the law whose text stands above it; "" where that has none, as a decree by which
+            a law is made public: it belongs to that law.
+    """
+    line = lines[index]
+    if not title or not _is_title(line):
+        return False
+    if line.rank == 1:
+        return True
+    if not (_AMENDMENT.search(line.text) or _AMENDMENT.search(title)):
+        return False
+    below = (one for one in lines[index + 1 : index + 4] if one.kind is not LineKind.BLANK)
+    return any(_DATED.match(one.text) for one in islice(below, 1))
+
+
+def _is_title(line: Line) -> bool:
+    """Say whether a line is named as laws are, and is no sentence and no note."""
+    text = _COMMENT.sub("", line.text)
+    return (
+        line.kind in {LineKind.HEADING, LineKind.TEXT}
+        and len(text) <= _LONGEST_LAW_TITLE
+        and _LAW_TITLE.search(text) is not None
+        and not _STOPS.search(text)
+        and text.count("《") == text.count("》")
+        and _CONTENTS.fullmatch(text) is None
+        and not _DATED.match(text)
+    )
+
+
+def _title(lines: Sequence[Line], below: int, *, is_first: bool = False) -> int | None:
     """Return the line that names the law, looking upwards from a line that belongs to it.
 
-    The nearest heading of the first rank, else of the second, else the nearest short line that is
-    no sentence, date or note; levels are passed over.
+    The nearest heading of the first rank, else of the second, else the nearest line that is named
+    as laws are, else the nearest short line that is no sentence, date or note; levels are passed
+    over.
+
+    Args:
+        is_first: the lines begin with the law; of short lines the first one is its title then.
     """
     passed_over = {LineKind.BLANK, LineKind.LEVEL}
     above = [i for i in range(below - 1, -1, -1) if lines[i].kind not in passed_over]
@@ -490,11 +613,37 @@ def _title(lines: Sequence[Line], below: int) -> int | None:
         for index in window:
             if _is_heading(lines[index], rank):
                 return _first_of_title(lines, index)
-    for index in above[:_LOOK_BEHIND]:
+    texts = [i for i in above[:_LOOK_BEHIND] if lines[i].kind is LineKind.TEXT]
+    named = next((i for i in texts if _is_title(lines[i])), None)
+    if named is None and is_first:
+        texts = [i for i in above if lines[i].kind is LineKind.TEXT]
+        named = next((i for i in reversed(texts) if _is_title(lines[i])), None)
+    if named is not None:
+        return _first_of_bare_title(lines, named)
+    short = [i for i in texts if _is_short(lines[i].text)]
+    return short[-1 if is_first else 0] if short else None
+
+
+def _first_of_bare_title(lines: Sequence[Line], last: int) -> int:
+    """Return the first line of a title without marks that goes over several lines."""
+    first = last
+    for index in range(last - 1, -1, -1):
         line = lines[index]
-        if line.kind is LineKind.TEXT and _is_short(line.text):
-            return index
-    return None
+        if _BEGINS_TITLE.match(lines[first].text):
+            break
+        if line.kind is LineKind.BLANK:
+            continue
+        is_part = line.kind is LineKind.TEXT and (
+            lines[first].text.startswith(_GOES_ON)
+            or (not _is_title(line) and _is_short(line.text))
+        )
+        is_issuer = _ISSUER.search(line.text) and not (
+            line.text.startswith("关于") or lines[first].text.startswith("关于")
+        )
+        if not is_part or is_issuer or _ABOVE_TITLE.search(line.text):
+            break
+        first = index
+    return first
 
 
 def _first_of_title(lines: Sequence[Line], last: int) -> int:
@@ -509,12 +658,24 @@ def _first_of_title(lines: Sequence[Line], last: int) -> int:
 
 
 def _full_title(lines: Sequence[Line], first: int) -> str:
-    parts = [lines[first].text]
+    """Return the title that begins with a line: headings of one rank, or lines without marks."""
+    rank, parts = lines[first].rank, [lines[first].text]
+    is_named = _is_title(lines[first])
     for line in lines[first + 1 :]:
-        if lines[first].rank and _is_heading(line, lines[first].rank):
-            parts.append(line.text)
-        elif line.kind is not LineKind.BLANK:
+        if line.kind is LineKind.BLANK:
+            continue
+        if rank:
+            goes_on = _is_heading(line, rank)
+        elif is_named:
+            goes_on = parts[-1].endswith("法典") and _BOOK.fullmatch(line.text) is not None
+        else:
+            is_named = _is_title(line)
+            goes_on = line.kind is LineKind.TEXT and (is_named or _is_short(line.text))
+        if not goes_on:
             break
+        parts.append(line.text)
+    if not (rank or is_named):
+        parts = parts[:1]
     return _COMMENT.sub("", "".join(parts)).strip()
 
 
@@ -530,7 +691,20 @@ def _is_short(text: str) -> bool:
 
 SOFT_LIMIT = 1200
 FALLBACK = (500, 1000)
-_SENTENCE = re.compile(r"[^。；;！？!?]*[。；;！？!?]+[”’」』）)]*|[^。；;！？!?]+$", re.DOTALL)
+# Groups that are searched may pass the soft limit while they have less than a full one's share of
+# it: by a limit of 1,200 characters they have 1,000 to 1,500 (2.1.2-4).
+_FULL, _OVERFULL = 5 / 6, 5 / 4
+_CLOSERS = r"[”’」』）)]*"
+_OF_NUMBER_OR_WORD = r"[0-9A-Za-z.,%％〇零一二两三四五六七八九十百千万亿]"
+# Where a line that is too long is cut: behind sentences; in one that is too long itself behind
+# clauses, and so on to where no number, word or character falls apart. 1,000 and 12：30 are whole.
+_INNER_ENDS = (
+    re.compile(rf"[。！？!?]+{_CLOSERS}"),
+    re.compile(rf"[；;]+{_CLOSERS}"),
+    re.compile(rf"(?:[，、：,:](?!\d)|(?<!\d)[，、：,:]){_CLOSERS}"),
+    re.compile(r"\s+"),
+    re.compile(rf"(?:(?<!{_OF_NUMBER_OR_WORD})|(?!{_OF_NUMBER_OR_WORD}))(?<!\u200d)(?![\u0300-\u036f\u200d\ufe0f])"),
+)
 _NUMBERED = re.compile(rf"[(（]\s?{NUMBER}\s?[)）]")
 # Chunk 0 stands alone, and level lines are not shown.
 _ALONE = frozenset({UnitKind.PREAMBLE, UnitKind.LEVELS})
@@ -578,6 +752,7 @@ def merge_units(
     *,
     soft_limit: int = SOFT_LIMIT,
     fallback: tuple[int, int] = FALLBACK,
+    is_searched: bool = False,
 ) -> list[Group]:
     """Return the units of one law in groups; a unit that is too long is cut before.
 
@@ -586,19 +761,23 @@ def merge_units(
         units: of one law, in order.
         soft_limit: characters of a group; the next unit that would pass it begins a new one.
         fallback: characters of a part of what is too long, at least and at most; whole lines where
-            a line is not longer than that.
+            a line is not longer than that. What is neither article nor list item is cut above it.
+        is_searched: groups are what is searched: one that is not full takes a further unit that
+            passes the limit by no more than a quarter.
     """
+    full, most = (soft_limit * _FULL, soft_limit * _OVERFULL) if is_searched else (0, soft_limit)
     groups: list[Group] = []
     held: list[Unit] = []
     for unit in units:
-        parts = list(_cut(text, unit, soft_limit, fallback))
+        parts = list(_cut(text, unit, int(most), fallback))
         if len(parts) > 1 or unit.kind in _ALONE:
             _put_out(groups, held)
             groups += [Group((part,)) for part in parts]
             continue
-        is_full = held and unit.end - held[0].start > soft_limit
-        if is_full or (held and held[-1].path != unit.path):
-            _put_out(groups, held)
+        if held:
+            limit = most if unit.start - held[0].start < full else soft_limit
+            if unit.end - held[0].start > limit or held[-1].path != unit.path:
+                _put_out(groups, held)
         held.append(unit)
     _put_out(groups, held)
     return groups
@@ -612,48 +791,83 @@ def _put_out(groups: list[Group], held: list[Unit]) -> None:
 
 def _cut(text: str, unit: Unit, limit: int, fallback: tuple[int, int]) -> Iterator[Unit]:
     """Yield a unit, or its parts where it is longer than the limit."""
-    if unit.end - unit.start <= limit or unit.kind is UnitKind.LEVELS:
+    longest = limit if unit.kind in {UnitKind.ARTICLE, UnitKind.ITEM} else min(limit, fallback[1])
+    if unit.end - unit.start <= longest or unit.kind is UnitKind.LEVELS:
         yield unit
         return
-    ends = list(_pack(unit.start, _pieces(text, unit, fallback[1]), *fallback))
-    starts = [unit.start, *ends[:-1]]
-    for part, (start, end) in enumerate(zip(starts, ends, strict=True), start=1):
+    start, ends = unit.start, list(_ends(text, unit, fallback[1]))
+    visible = start + len(text[start : unit.end].rstrip())
+    for part, end in enumerate(_pack(start, ends, visible, *fallback), start=1):
         yield replace(unit, start=start, end=end, part=part)
+        start = end
 
 
-def _pieces(text: str, unit: Unit, most: int) -> Iterator[tuple[int, bool]]:
-    """Yield the end of each line, of each sentence of a line that is too long, and whether a list
-    item begins behind it.
-    """
+_End = tuple[int, bool, bool]
+"""(offset, whether a list item begins there, whether a sentence ends there)."""
+
+
+def _ends(text: str, unit: Unit, most: int) -> Iterator[_End]:
+    """Yield where a unit can be cut: behind lines, and inside of lines that are too long."""
     lines = read_lines(text[unit.start : unit.end], unit.start)
+    is_sentence = False
     for line, following in zip(lines, [*lines[1:], None], strict=True):
         if line.end - line.start > most:
-            yield from ((end, False) for end in _sentence_ends(text, line.start, line.end, most))
-        yield line.end, following is not None and _begins_item(following)
+            inner = _inner_ends(text, line.start, line.end, most)
+            yield from ((end, False, is_end) for end, is_end in inner)
+        if line.kind is not LineKind.BLANK:
+            is_sentence = line.rank == 0 and _ENDS_A_LINE.search(line.text) is not None
+        is_item = following is not None and _begins_item(following)
+        yield line.end, is_item, is_sentence
 
 
 def _begins_item(line: Line) -> bool:
     return line.kind is LineKind.ITEM or _NUMBERED.match(line.text) is not None
 
 
-def _sentence_ends(text: str, start: int, end: int, most: int) -> Iterator[int]:
-    """Yield where a line can be cut, its end left out; a sentence that is too long is cut hard."""
-    for match in _SENTENCE.finditer(text, start, end):
-        yield from range(match.start() + most, match.end(), most)
-        if match.end() < end:
-            yield match.end()
+def _inner_ends(
+    text: str, start: int, end: int, most: int, place: int = 0
+) -> Iterator[tuple[int, bool]]:
+    """Yield where a span that is too long can be cut, and whether a sentence ends there.
+
+    Args:
+        place: of the marks that are looked for, in `_INNER_ENDS`.
+    """
+    if end - start <= most:
+        return
+    if place == len(_INNER_ENDS):
+        yield from ((at, False) for at in range(start + most, end, most))
+        return
+    for match in _INNER_ENDS[place].finditer(text, start + 1, end - 1):
+        yield from _inner_ends(text, start, match.end(), most, place + 1)
+        yield match.end(), place == 0
+        start = match.end()
+    yield from _inner_ends(text, start, end, most, place + 1)
 
 
-def _pack(start: int, pieces: Iterator[tuple[int, bool]], least: int, most: int) -> Iterator[int]:
-    """Yield the ends of parts: before a list item once there is enough, at the latest when full."""
-    held = start
-    for end, is_before_item in pieces:
-        if end - start > most and held > start:
-            yield held
-            start = held
-        held = end
-        if is_before_item and held - start >= least:
-            yield held
-            start = held
-    if held > start:
-        yield held
+def _pack(
+    start: int, ends: Sequence[_End], last: int, least: int, most: int
+) -> Iterator[int]:
+    """Yield the ends of parts: before a list item once there is enough, at the latest when full.
+
+    A part ends with a sentence where one ends, and neither it nor what is left is shorter than
+    `least` where that can be.
+
+    Args:
+        last: offset behind the last visible character.
+    """
+    place = 0
+    while last - start > most:
+        stop = place + 1
+        while ends[stop][0] - start <= most:
+            stop += 1
+        fitting = ends[place:stop]
+        enough = [one for one in fitting if one[0] - start >= least and last - one[0] >= least]
+        chosen = next((one for one in enough if one[1]), None)
+        for some in (enough, fitting):
+            chosen = chosen or next((one for one in reversed(some) if one[2]), None)
+            chosen = chosen or (some[-1] if some else None)
+        start = chosen[0] if chosen else ends[place][0]
+        yield start
+        while ends[place][0] <= start:
+            place += 1
+    yield ends[-1][0]
