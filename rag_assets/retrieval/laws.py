@@ -62,6 +62,11 @@ class HeldLaw:
         return own or self.title or PurePosixPath(self.file).stem
 
     @property
+    def is_in_compilation(self) -> bool:
+        """Whether its file holds several laws."""
+        return self.key.count("::") > 1
+
+    @property
     def version_day(self) -> date:
         """The day of its wording, the first of all where that is not known."""
         known = self.wording.version_date if self.wording is not None else None
@@ -320,7 +325,7 @@ class AskedDay:
     @property
     def documents(self) -> tuple[str, ...]:
         """`namespace:doc_uid` of the documents that are left out whole, sorted."""
-        whole = (law for key, law in self.left_out.items() if key.count("::") == 1)
+        whole = (law for law in self.left_out.values() if not law.is_in_compilation)
         return tuple(sorted(f"{law.namespace}:{law.doc_uid}" for law in whole))
 
     @property
@@ -333,6 +338,11 @@ class AskedDay:
     def mark(self, hit: Hit) -> Hit:
         """Return a hit with the wording that it is of, and how it stands on the day."""
         return self.laws.mark(hit, self.day)
+
+    def is_in_compilation(self, hit: Hit) -> bool:
+        """Say whether a hit is of a file with several laws."""
+        law = self.laws.of_passage(hit.namespace, hit.doc_uid, hit.law_title)
+        return law is not None and law.is_in_compilation
 
     def finds(self, hit: Hit) -> bool:
         """Say whether a hit is of no wording that is left out."""

@@ -40,30 +40,33 @@ Vectors = Mapping[str, "NDArray[np.float32]"]
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*|[〇零一二两三四五六七八九十百千万亿]+")
 
 
-def keep_one_of_equal(hits: Sequence[Hit]) -> list[Hit]:
+def keep_one_of_equal(hits: Sequence[Hit], day: AskedDay | None = None) -> list[Hit]:
     """Return one hit for each text, at the best one's place and with its score.
 
     Kept is the citable one, then an article that the question names, then the one with pages, then
-    the one with the lower uid; it names the others as `copies`.
+    that of a file that holds no other law, then the one with the lower uid; it names the others as
+    `copies`.
 
     Args:
         hits: best first.
+        day: for which laws are asked.
     """
+
+    def preference(hit: Hit) -> tuple[bool, bool, bool, bool, str, str, int]:
+        return (
+            not hit.citable,
+            "named_article" not in hit.explanation,
+            hit.page_start is None,
+            day is not None and day.is_in_compilation(hit),
+            hit.doc_uid,
+            hit.namespace,
+            hit.chunk_index,
+        )
+
     groups: dict[str, list[Hit]] = defaultdict(list)
     for hit in hits:
         groups[hit.content_hash].append(hit)
-    return [_stand_for(min(group, key=_preference), group) for group in groups.values()]
-
-
-def _preference(hit: Hit) -> tuple[bool, bool, bool, str, str, int]:
-    return (
-        not hit.citable,
-        "named_article" not in hit.explanation,
-        hit.page_start is None,
-        hit.doc_uid,
-        hit.namespace,
-        hit.chunk_index,
-    )
+    return [_stand_for(min(group, key=preference), group) for group in groups.values()]
 
 
 def keep_one_of_similar(
@@ -252,7 +255,7 @@ def rank_chunks(
         told += more
     hits = hits[: settings.rerank_k]
     if settings.quality.dedupe:
-        hits = keep_one_of_equal(hits)
+        hits = keep_one_of_equal(hits, day)
         hits = keep_one_of_similar(
             hits, fetch_vectors(readers, hits), settings.quality.dedupe_threshold
         )

@@ -200,7 +200,7 @@ class LawShelf:
                 f"'{laws[0].namespace}'. Set `chunk.mode: law` there (`rag namespace add NAME "
                 "--template law` makes a namespace of that kind) and run `rag ingest`."
             )
-        return sorted(found, key=_by_day, reverse=True)
+        return sorted(found, key=_newest_first)
 
     def _named(self, name: str) -> list[HeldLaw]:
         """Return the wordings of the one law that a name means."""
@@ -248,6 +248,43 @@ class LawShelf:
             if found is not None:
                 return found
         raise UsageError(self._nearest(chosen, asked))
+
+    def cited(self, hit: Hit, article: Article) -> FoundArticle:
+        """Return an article of a passage by the citation that leads back to it.
+
+        Of a file with several laws it is the same article of the file that holds this wording
+        alone, where there is one.
+
+        Raises:
+            UsageError: no citation leads back to it; the text says why.
+        """
+        law = self._laws.of_passage(hit.namespace, hit.doc_uid, hit.law_title)
+        if law is not None and law.is_in_compilation:
+            text = self._text_of(
+                LawVersion(law, law.wording, self._laws.judge(law, self._as_of)), article, hit
+            )
+            for other in self._laws.wordings_of(law):
+                found = self._same(other, article.key, text) if _may_be(law, other) else None
+                if found is not None:
+                    return found
+        citation = hit.law.cite(hit.section_path, article) if hit.law is not None else None
+        if citation is None:
+            raise UsageError(f"{article.shown}: the day of its wording is not known")
+        found = self.article(citation)
+        if (found.version.law.doc_uid, found.start) != (hit.doc_uid, article.char_start):
+            raise UsageError(f"{citation} leads to {found.version.law.file}")
+        return found
+
+    def _same(self, law: HeldLaw, key: str, text: str) -> FoundArticle | None:
+        """Return the article of a law that has a number and, white space aside, a text."""
+        if law.wording is None:
+            return None
+        version = LawVersion(law, law.wording, self._laws.judge(law, self._as_of))
+        for article, hit in self._places(version, key):
+            if "".join(self._text_of(version, article, hit).split()) == "".join(text.split()):
+                several = self._laws.is_one_of_several(law)
+                return self._found(version, article, hit, is_one_of_several=several)
+        return None
 
     def _reader(self, version: LawVersion) -> Reader:
         return self._held.readers[version.law.namespace]
@@ -350,8 +387,10 @@ class LawShelf:
         return f"{said} {write_citation(title, hit.section_path, article.shown)}."
 
 
-def _by_day(version: LawVersion) -> date:
-    return version.version_date or date.min
+def _newest_first(version: LawVersion) -> tuple[int, bool]:
+    """Sort the newest wording first; of one day that in a file of its own."""
+    day = version.version_date or date.min
+    return -day.toordinal(), version.law.is_in_compilation
 
 
 def _span_of(picked: Clause, clauses: Sequence[Clause]) -> tuple[int, int]:
@@ -448,15 +487,32 @@ def search_shelf(
         filters: what is searched besides.
     """
     shelf.require_statutes()
+    settings = retriever.settings
+    wanted = top_k or settings.top_k
+    # What cannot be cited takes no place: more is looked at than is shown.
     found = retriever.retrieve(
-        question, top_k=top_k, as_of=as_of, all_versions=all_versions, filters=filters
+        question,
+        top_k=max(wanted, settings.rerank_k),
+        as_of=as_of,
+        all_versions=all_versions,
+        filters=filters,
     )
     units = {(parent.best.namespace, parent.parent.parent_id): parent for parent in found.parents}
-    statutes = [
-        _found(rank, hit, shelf, units)
-        for rank, hit in enumerate((hit for hit in found.hits if hit.law is not None), start=1)
-    ]
-    return StatuteSearch(as_of, tuple(statutes), found.filters, found.warnings)
+    statutes: list[FoundStatute] = []
+    unresolved: list[str] = []
+    shown: set[tuple[str, ...]] = set()
+    for hit in found.hits:
+        if hit.law is None or len(statutes) == wanted:
+            continue
+        one = _found(len(statutes) + 1, hit, shelf, units)
+        citations = tuple(article.citation for article in one.articles)
+        if hit.articles and not citations:
+            unresolved += one.unresolved
+        elif not citations or citations not in shown:
+            statutes.append(one)
+            shown.add(citations)
+    told = [f"found, but not cited: {reason}" for reason in dict.fromkeys(unresolved)]
+    return StatuteSearch(as_of, tuple(statutes), found.filters, (*found.warnings, *told))
 
 
 def _found(
@@ -464,23 +520,10 @@ def _found(
 ) -> FoundStatute:
     articles, unresolved = [], []
     for article in hit.articles:
-        citation = hit.law.cite(hit.section_path, article) if hit.law is not None else None
-        if citation is None:
-            unresolved.append(f"{article.shown}: the day of its wording is not known")
-            continue
         try:
-            resolved = shelf.article(citation)
+            articles.append(shelf.cited(hit, article))
         except UsageError as error:
-            unresolved.append(f"{citation}: {error}")
-            continue
-        leads_back = (resolved.version.law.doc_uid, resolved.start) == (
-            hit.doc_uid,
-            article.char_start,
-        )
-        if leads_back:
-            articles.append(resolved)
-        else:
-            unresolved.append(f"{citation} leads to {resolved.version.law.file}")
+            unresolved.append(str(error))
     unit = units.get((hit.namespace, hit.parent_id))
     return FoundStatute(
         rank,
@@ -491,6 +534,13 @@ def _found(
         unit.parent.text if unit is not None else hit.text,
         tuple(unresolved),
     )
+
+
+def _may_be(law: HeldLaw, other: HeldLaw) -> bool:
+    """Say whether a file of its own may hold the wording that a compilation holds."""
+    if other.is_in_compilation or law.wording is None or other.wording is None:
+        return False
+    return law.wording.version_date in {None, other.wording.version_date}
 
 
 # What limits the words of an article: what it excepts (但书, 除外, 另有规定) and what leads to it.

@@ -448,7 +448,9 @@ _ABOVE_TITLE = re.compile(
 _BOOK = re.compile(r"\S{2,8}编")  # of a code, in a file of its own
 # 甲市人民政府 stands above 甲市养犬办法; with 关于加强养犬管理的决定 it is one title.
 # A line that dates a law: 2020年5月1日 …通过, （2020年5月1日…）, 根据2021年….
-_DATED = re.compile(rf"[（(]?\s*(?:根据|自)?\s*(?:{NUMBER}|\d{{4}})\s*年|[（(].*(?:通过|公布|发布|修订|修正)")
+_DATED = re.compile(
+    rf"[（(]?\s*(?:根据|自)?\s*(?:{NUMBER}|\d{{4}})\s*年|[（(].*(?:通过|公布|发布|修订|修正)"
+)
 # 中华人民共和国各级人民代表大会 is no issuer: it is the first line of a title.
 _ISSUER = re.compile(
     r"^(?!中华人民共和国.*(?:大会|政府|银行)$).*"
@@ -634,8 +636,7 @@ def _first_of_bare_title(lines: Sequence[Line], last: int) -> int:
         if line.kind is LineKind.BLANK:
             continue
         is_part = line.kind is LineKind.TEXT and (
-            lines[first].text.startswith(_GOES_ON)
-            or (not _is_title(line) and _is_short(line.text))
+            lines[first].text.startswith(_GOES_ON) or (not _is_title(line) and _is_short(line.text))
         )
         is_issuer = _ISSUER.search(line.text) and not (
             line.text.startswith("关于") or lines[first].text.startswith("关于")
@@ -703,7 +704,9 @@ _INNER_ENDS = (
     re.compile(rf"[；;]+{_CLOSERS}"),
     re.compile(rf"(?:[，、：,:](?!\d)|(?<!\d)[，、：,:]){_CLOSERS}"),
     re.compile(r"\s+"),
-    re.compile(rf"(?:(?<!{_OF_NUMBER_OR_WORD})|(?!{_OF_NUMBER_OR_WORD}))(?<!\u200d)(?![\u0300-\u036f\u200d\ufe0f])"),
+    re.compile(
+        rf"(?:(?<!{_OF_NUMBER_OR_WORD})|(?!{_OF_NUMBER_OR_WORD}))(?<!\u200d)(?![\u0300-\u036f\u200d\ufe0f])"
+    ),
 )
 _NUMBERED = re.compile(rf"[(（]\s?{NUMBER}\s?[)）]")
 # Chunk 0 stands alone, and level lines are not shown.
@@ -844,9 +847,7 @@ def _inner_ends(
     yield from _inner_ends(text, start, end, most, place + 1)
 
 
-def _pack(
-    start: int, ends: Sequence[_End], last: int, least: int, most: int
-) -> Iterator[int]:
+def _pack(start: int, ends: Sequence[_End], last: int, least: int, most: int) -> Iterator[int]:
     """Yield the ends of parts: before a list item once there is enough, at the latest when full.
 
     A part ends with a sentence where one ends, and neither it nor what is left is shorter than
