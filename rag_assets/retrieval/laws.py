@@ -350,9 +350,11 @@ class AskedDay:
         return law is None or law.key not in self.left_out
 
     def chosen(self, laws: Sequence[HeldLaw]) -> list[HeldLaw]:
-        """Return what of some laws is found, those in force first, then the newest first."""
+        """Return what of some laws is found, those in force first, then the newest first, then
+        those in files of their own.
+        """
         found = [law for law in laws if law.key not in self.left_out]
-        found.sort(key=lambda law: law.version_day, reverse=True)
+        found.sort(key=lambda law: (-law.version_day.toordinal(), law.is_in_compilation))
         return sorted(found, key=lambda law: self._standing(law) != "in_force")
 
     def _standing(self, law: HeldLaw) -> Standing | None:

@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -42,6 +43,9 @@ defs_module = "namespaces"
 code_location_name = "rag_assets"
 code_location_target_module = "rag_assets.definitions"
 """
+
+# Factors by folder, as a template has them.
+_FACTORS = re.compile(r"(?m)^(?P<indent> +)path: (?P<factors>\{.*\})$")
 
 _AGENT = """\
 # For an assistant that works in this folder
@@ -116,8 +120,10 @@ def create_workspace(
             made.append(name)
     made += _choose_instance(root, for_team=for_team)
     if not any((root / "namespaces").glob("[!.]*.yaml")):
-        target = root / "namespaces" / f"{template}.yaml"
-        _copy(configs_folder() / "namespaces" / f"{template}.yaml", target)
+        with explained_errors(root):
+            text = (configs_folder() / "namespaces" / f"{template}.yaml").read_text("utf-8")
+            text = _for_folders(text, [root / "raw"])
+        write_text(root / "namespaces" / f"{template}.yaml", text)
         made.append(f"namespaces/{template}.yaml")
     workspace = Workspace.open(root)
     if not (root / "meta/project.json").exists():
@@ -185,6 +191,32 @@ def _copy(source: Path, target: Path) -> None:
         write_text(target, source.read_text(encoding="utf-8"))
 
 
+def _for_folders(text: str, roots: Sequence[Path]) -> str:
+    """Return a template with its factors by folder for the folders that are there.
+
+    Where none of them is yet, all stay.
+
+    Args:
+        text: of the template.
+        roots: folders of the namespace; they need not exist.
+    """
+    written = _FACTORS.search(text)
+    if written is None:
+        return text
+    factors: dict[str, float] = yaml.safe_load(written["factors"])
+    names = {path.name for root in roots for path in root.rglob("*") if path.is_dir()}
+    there = [f"{name}: {by}" for name, by in factors.items() if name in names]
+    absent = [f"{name}: {by}" for name, by in factors.items() if name not in names]
+    if not (there and absent):
+        return text
+    indent = written["indent"]
+    line = (
+        f"{indent}path: {{{', '.join(there)}}}\n"
+        f"{indent}# No such folder yet; add its factor above with the folder: {', '.join(absent)}"
+    )
+    return text[: written.start()] + line + text[written.end() :]
+
+
 def _project_json(workspace: Workspace) -> str:
     from rag_assets import __version__
 
@@ -231,6 +263,7 @@ def add_namespace(workspace: Workspace, name: str, raw: tuple[str, ...], templat
         raise UsageError(f"unknown template '{template}' (known: {', '.join(list_templates())}).")
     text = (configs_folder() / "namespaces" / f"{template}.yaml").read_text(encoding="utf-8")
     folders = list(raw) or [f"raw/{name}"]
+    text = _for_folders(text, [workspace.root / folder for folder in folders])
     listed = yaml.safe_dump(folders, allow_unicode=True, default_flow_style=True)
     text = re.sub(r"(?m)^raw:.*\n", lambda _: f"raw: {listed}", text)
     workspace.declared_namespace(name, text.encode("utf-8"))  # what is written must be readable

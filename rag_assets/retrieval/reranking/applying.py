@@ -5,7 +5,7 @@ mode: weighted
 params:
 title: 0.2                        # for a title that holds all words of the question
 headings: 0.3                     # the same for the section's path
-path: {evidence/key: 1.2}         # factor for documents below this folder
+path: {evidence/key: 1.2}         # factor for documents below this folder, wherever it lies
 path_bonus: {evidence/key: 0.2}   # the same, added to the fused part before the factors
 source_type: {evidence: 1.1}      # factors by what the chunk is
 source_subtype: {slides: 0.8}
@@ -160,15 +160,21 @@ def _of_path(
     paths: Mapping[str, Mapping[str, Sequence[str]]],
     otherwise: float,
 ) -> float:
-    """Return the value of the longest path that leads to the hit's document."""
+    """Return the value of the path that the hit's document lies below."""
     own = paths.get(hit.namespace, {}).get(hit.doc_uid, ())
-    matching = [key for key in values if any(_is_below(path, key) for path in own)]
-    return values[max(matching, key=len)] if matching else otherwise
+    found = [
+        (place, -len(key), key)
+        for key in values
+        for path in own
+        if (place := _place(path, key)) is not None
+    ]
+    return values[min(found)[2]] if found else otherwise
 
 
-def _is_below(path: str, folder: str) -> bool:
-    plain = folder.strip("/")
-    return path == plain or path.startswith(f"{plain}/")
+def _place(path: str, folder: str) -> int | None:
+    """Return where a folder stands in a path, None where it does not."""
+    place = f"/{path}/".find(f"/{folder.strip('/')}/")
+    return place if place >= 0 else None
 
 
 # The reranking step of a search.
