@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         make_parents,
     )
     from rag_assets.chunking.context import PATH_SEPARATOR, model_input
+    from rag_assets.chunking.modes import merging_note
     from rag_assets.chunking.parents import PARENTS_VERSION, locate_pages
     from rag_assets.chunking.rows import (
         BoxFinder,
@@ -60,6 +61,7 @@ __getattr__ = lazy_names(
         "locate_pages": "parents",
         "make_chunks": "chunks",
         "make_parents": "chunks",
+        "merging_note": "modes",
         "model_input": "context",
         "parents_schema": "rows",
         "refresh_chunks": "stage",

@@ -25,6 +25,7 @@ from rag_assets.chunking.sentences import (
 )
 from rag_assets.law.metadata import LAW_FACTS_VERSION, read_facts
 from rag_assets.law.structure import (
+    FULL_AND_MOST,
     PATH_SEPARATOR,
     Group,
     LawText,
@@ -331,6 +332,28 @@ class StatuteDivider:
             return True
         title = _title_at(self._outline.laws, group.start) or ""
         return "".join("".join(lines).split()).strip("#*") == "".join(title.split())
+
+
+def merging_note(settings: ChunkSettings, tokenizer: Callable[[], Tokenizer]) -> str | None:
+    """Return what `search_unit: merged` makes for the models; None where it is not asked for.
+
+    Args:
+        settings: of a namespace.
+        tokenizer: gives that of the models; not called where nothing is merged.
+    """
+    law = settings.law
+    if settings.mode != "law" or law.search_unit != "merged":
+        return None
+    least, most = (round(law.soft_limit * share) for share in FULL_AND_MOST)
+    limit = tokenizer().limit
+    if limit >= most:
+        return f"chunk.law.search_unit: merged makes units of {least:,} to {most:,} characters"
+    return (
+        f"chunk.law.search_unit: merged makes units of {least:,} to {most:,} characters for models "
+        f"that read {most:,} tokens; the models here read {limit:,}, so that a unit holds the "
+        "whole articles that fit. Name a model that reads more (BAAI/bge-m3), or set "
+        "search_unit: article."
+    )
 
 
 class ArticleFinder:

@@ -2,6 +2,7 @@
 
 import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -76,6 +77,8 @@ def run_stages(  # noqa: C901, PLR0912 - a kind of news each
     Args:
         leaves: readable folders that the command leaves; others that are there are kept up to date.
     """
+    from rag_assets.chunking import merging_note
+    from rag_assets.embedding import joint_tokenizer
     from rag_assets.publishing import describe_settled, lacks_documents
     from rag_assets.running import materialize_stages, register_saved_questions
 
@@ -119,6 +122,11 @@ def run_stages(  # noqa: C901, PLR0912 - a kind of news each
             told = _told(stage, figures)
             if told:
                 say(f"{namespace.name}/{stage}: {told}", quiet=as_json)
+        note = merging_note(
+            namespace.settings.chunk, partial(joint_tokenizer, namespace.settings.embed)
+        )
+        if note is not None and "chunks" in summary:
+            say(f"{namespace.name}/chunks: {note}", quiet=as_json)
         for folder in folders:
             say(f"to read: {folder}", quiet=as_json)
         for warning in report[namespace.name]["warnings"]:

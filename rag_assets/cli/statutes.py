@@ -62,6 +62,7 @@ def law() -> None:
 @click.option("--namespace", "-n", "names", multiple=True, metavar="NAME",
               help="Search only this namespace; may be repeated.")  # fmt: skip
 @click.option("--top-k", type=click.IntRange(1, 100), help="Passages; else retrieve.top_k.")
+@click.option("--explain", "explains", is_flag=True, help="Print how each score was made.")
 @json_option
 def search(
     question: str,
@@ -69,13 +70,14 @@ def search(
     all_versions: bool,
     names: tuple[str, ...],
     top_k: int | None,
+    explains: bool,
     as_json: bool,
 ) -> None:
     """Search statutes."""
     workspace = open_workspace()
     read_models_ahead(workspace)
     from rag_assets.desk.tools import describe_search
-    from rag_assets.retrieval import OpenedLibrary
+    from rag_assets.retrieval import OpenedLibrary, explain_hit
     from rag_assets.retrieval.statutes import search_statutes
 
     with OpenedLibrary(workspace) as library:
@@ -92,6 +94,8 @@ def search(
         return
     for one in found.found:
         click.echo(f"{one.rank}. {one.source}")
+        if explains:
+            click.echo("".join(f"   {line}\n" for line in explain_hit(one.hit).splitlines()))
         for article in one.articles:
             click.echo(f"{article.text}\n{article.citation}\n{article.version.shown_standing}\n")
         if not one.articles:

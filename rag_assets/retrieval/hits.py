@@ -285,7 +285,10 @@ def _lines(told: Mapping[str, Any], copies: tuple[str, ...]) -> Iterator[str]:
             yield f"not reranked: {judged['skipped']}"
         elif "parts" in judged:
             sums = " + ".join(f"{name} {part:.3f}" for name, part in judged["parts"].items())
-            factors = "".join(f" × {name} {by:g}" for name, by in judged["factors"].items())
+            names = {"path": f"folder {judged['folder']}"} if "folder" in judged else {}
+            factors = "".join(
+                f" × {names.get(name, name)} {by:g}" for name, by in judged["factors"].items()
+            )
             yield f"reranked by fields: ({sums}){factors} = {judged['score']:.4f}"
         else:
             yield f"reranked by {judged['model']}: score {judged['score']:.4f}"

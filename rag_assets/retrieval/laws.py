@@ -19,6 +19,7 @@ from rag_assets.law import (
     own_name,
 )
 from rag_assets.law.metadata import StatedRepeal
+from rag_assets.law.structure import is_amendment
 from rag_assets.law.versions import LAWS_KEY, Judged, Standing, Wording, judge_wordings
 from rag_assets.model import Article
 from rag_assets.retrieval.candidates import fetch_hits
@@ -146,6 +147,9 @@ def _laws_of(namespace: str, row: Mapping[str, Any]) -> Iterable[tuple[HeldLaw, 
     yield HeldLaw(key, *place, None), [one for one in (title, stem) if one not in own_titles]
     for number, wording in enumerate(wordings, start=1):
         own = _own_titles(wording, wording.title)
+        if own_titles.count(wording.title or "") > 1 and is_amendment(wording.title or ""):
+            # Two decisions of one title behind a law: neither is a wording of the other.
+            own = frozenset(f"{name} {wording.version_date}" for name in own)
         yield HeldLaw(f"{key}::{number}", *place, wording, own), (wording.title or "",)
 
 

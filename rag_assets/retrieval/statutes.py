@@ -259,10 +259,9 @@ class LawShelf:
             UsageError: no citation leads back to it; the text says why.
         """
         law = self._laws.of_passage(hit.namespace, hit.doc_uid, hit.law_title)
-        if law is not None and law.is_in_compilation:
-            text = self._text_of(
-                LawVersion(law, law.wording, self._laws.judge(law, self._as_of)), article, hit
-            )
+        if law is not None and law.is_in_compilation and law.wording is not None:
+            version = LawVersion(law, law.wording, self._laws.judge(law, self._as_of))
+            text = self._text_of(version, article, hit)
             for other in self._laws.wordings_of(law):
                 found = self._same(other, article.key, text) if _may_be(law, other) else None
                 if found is not None:

@@ -137,7 +137,8 @@ def _model_wheel() -> Finding:
 
 
 def _examine_namespace(namespace: Namespace) -> Iterator[Finding]:
-    from rag_assets.embedding import embedding_models
+    from rag_assets.chunking import merging_note
+    from rag_assets.embedding import embedding_models, joint_tokenizer
 
     name = namespace.name
     is_read = namespace.is_built_elsewhere
@@ -151,6 +152,10 @@ def _examine_namespace(namespace: Namespace) -> Iterator[Finding]:
         yield Finding(f"{name}: model", f"{model.name} ({model.settings.kind}) gives vectors of "
                       f"{model.dimension} places, "
                       f"fingerprint {model.fingerprint[:12]}")  # fmt: skip
+    settings = namespace.settings
+    note = merging_note(settings.chunk, lambda: joint_tokenizer(settings.embed))
+    if note is not None:
+        yield Finding(f"{name}: search unit", note)
     journal = read_journal(namespace.journal)
     yield Finding(f"{name}: journal", count_of(len(journal.bindings), "binding"))
     inventory, pointer = read_inventory(namespace), read_pointer(namespace.publications)

@@ -10,7 +10,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from rag_assets.chunking import chunk_document
+from rag_assets.chunking import chunk_document, merging_note
 from rag_assets.embedding import joint_tokenizer
 from rag_assets.law.structure import read_laws
 from rag_assets.model import (
@@ -41,6 +41,7 @@ class ChunkPreview:
     Args:
         articles: of each chunk those that it holds or is a part of, as the law writes them; empty
             but in mode `law`.
+        note: what `search_unit: merged` makes for the models; None where it is not asked for.
     """
 
     name: str
@@ -49,6 +50,7 @@ class ChunkPreview:
     parents: Sequence[Parent]
     chunks: Sequence[Chunk]
     articles: Sequence[Sequence[str]] = ()
+    note: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,9 +88,12 @@ class PreviewSource:
         chunking = _chunk_settings(chosen.chunk, chunk_config)
         with self._parsed(chosen) as parsed:
             document, report = read_parsed(parsed)
-        parents, chunks = chunk_document(document, chunking, joint_tokenizer(chosen.embed))
+        tokenizer = joint_tokenizer(chosen.embed)
+        parents, chunks = chunk_document(document, chunking, tokenizer)
         articles = _articles(document.text, chunks) if chunking.mode == "law" else ()
-        return ChunkPreview(Path(self.source_uri).name, document, report, parents, chunks, articles)
+        note = merging_note(chunking, lambda: tokenizer)
+        name = Path(self.source_uri).name
+        return ChunkPreview(name, document, report, parents, chunks, articles, note)
 
     def parse(self, settings: Settings | None = None) -> ParsedDocument:
         """Parse the source in a worker, under the limits of a build.
@@ -180,6 +185,8 @@ def render_lines(preview: ChunkPreview, *, whole: bool = False) -> Iterator[str]
             f"tokens a chunk: {min(sizes)} to {max(sizes)}, median {statistics.median(sizes):g}; "
             f"{sum(chunk.is_cut for chunk in chunks)} hold part of a sentence"
         )
+    if preview.note is not None:
+        yield preview.note
     yield from (f"warning: {' '.join(warning.split())}" for warning in document.warnings)
     for number, chunk in enumerate(chunks):
         yield ""

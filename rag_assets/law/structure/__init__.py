@@ -5,6 +5,7 @@ specification of the law vault by its table of transitions.
 """
 
 from rag_assets.law.structure.reading import (
+    FULL_AND_MOST,
     PATH_SEPARATOR,
     TRANSITIONS,
     ArticleMark,
@@ -15,6 +16,7 @@ from rag_assets.law.structure.reading import (
     State,
     Unit,
     UnitKind,
+    is_amendment,
     merge_units,
     read_laws,
     read_lines,

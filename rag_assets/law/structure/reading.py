@@ -578,10 +578,15 @@ def _begins_law(lines: Sequence[Line], index: int, title: str) -> bool:
         return False
     if line.rank == 1:
         return True
-    if not (_AMENDMENT.search(line.text) or _AMENDMENT.search(title)):
+    if not (is_amendment(line.text) or is_amendment(title)):
         return False
     below = (one for one in lines[index + 1 : index + 4] if one.kind is not LineKind.BLANK)
     return any(_DATED.match(one.text) for one in islice(below, 1))
+
+
+def is_amendment(title: str) -> bool:
+    """Say whether a title is that of a decision or an amendment: 关于修改《甲法》的决定."""
+    return _AMENDMENT.search(title) is not None
 
 
 def _is_title(line: Line) -> bool:
@@ -694,7 +699,7 @@ SOFT_LIMIT = 1200
 FALLBACK = (500, 1000)
 # Groups that are searched may pass the soft limit while they have less than a full one's share of
 # it: by a limit of 1,200 characters they have 1,000 to 1,500 (2.1.2-4).
-_FULL, _OVERFULL = 5 / 6, 5 / 4
+FULL_AND_MOST = (5 / 6, 5 / 4)
 _CLOSERS = r"[”’」』）)]*"
 _OF_NUMBER_OR_WORD = r"[0-9A-Za-z.,%％〇零一二两三四五六七八九十百千万亿]"
 # Where a line that is too long is cut: behind sentences; in one that is too long itself behind
@@ -768,7 +773,8 @@ def merge_units(
         is_searched: groups are what is searched: one that is not full takes a further unit that
             passes the limit by no more than a quarter.
     """
-    full, most = (soft_limit * _FULL, soft_limit * _OVERFULL) if is_searched else (0, soft_limit)
+    shares = FULL_AND_MOST if is_searched else (0, 1)
+    full, most = (soft_limit * share for share in shares)
     groups: list[Group] = []
     held: list[Unit] = []
     for unit in units:

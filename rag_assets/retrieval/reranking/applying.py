@@ -93,7 +93,10 @@ def weigh_fields(
         score = sum(parts.values())
         for factor in applied.values():
             score *= factor
-        told = {"parts": parts, "factors": applied, "score": score}
+        told: dict[str, Any] = {"parts": parts, "factors": applied, "score": score}
+        folder = _folder(factors.get("path", ()), hit, paths)
+        if folder is not None:
+            told["folder"] = folder
         weighed.append(replace(hit, score=score, explanation={**hit.explanation, "rerank": told}))
     return sorted(weighed, key=lambda hit: -hit.score)
 
@@ -160,15 +163,23 @@ def _of_path(
     paths: Mapping[str, Mapping[str, Sequence[str]]],
     otherwise: float,
 ) -> float:
-    """Return the value of the path that the hit's document lies below."""
+    """Return the value of the folder that the hit's document lies below."""
+    folder = _folder(values, hit, paths)
+    return otherwise if folder is None else values[folder]
+
+
+def _folder(
+    folders: Iterable[str], hit: Hit, paths: Mapping[str, Mapping[str, Sequence[str]]]
+) -> str | None:
+    """Return the folder that the hit's document lies below: the outermost, then the longest."""
     own = paths.get(hit.namespace, {}).get(hit.doc_uid, ())
     found = [
-        (place, -len(key), key)
-        for key in values
+        (place, -len(folder), folder)
+        for folder in folders
         for path in own
-        if (place := _place(path, key)) is not None
+        if (place := _place(path, folder)) is not None
     ]
-    return values[min(found)[2]] if found else otherwise
+    return min(found)[2] if found else None
 
 
 def _place(path: str, folder: str) -> int | None:
