@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from itertools import islice, pairwise
+from itertools import pairwise
 
 from rag_assets.law.articles import NUMBER, article_key
 from rag_assets.model import HAN_RANGES
@@ -580,8 +580,13 @@ def _begins_law(lines: Sequence[Line], index: int, title: str) -> bool:
         return True
     if not (is_amendment(line.text) or is_amendment(title)):
         return False
-    below = (one for one in lines[index + 1 : index + 4] if one.kind is not LineKind.BLANK)
-    return any(_DATED.match(one.text) for one in islice(below, 1))
+    below = next((one for one in lines[index + 1 :] if one.kind is not LineKind.BLANK), None)
+    return below is not None and (
+        below.key == "1"
+        or (below.kind is LineKind.LEVEL and below.label.startswith("第一"))
+        or _DATED.match(below.text) is not None
+        or _CONTENTS.fullmatch(below.text) is not None
+    )
 
 
 def is_amendment(title: str) -> bool:
