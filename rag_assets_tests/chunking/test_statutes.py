@@ -140,3 +140,22 @@ def test_other_modes_know_of_no_law() -> None:
     document = parse_document(SMALL.encode(), ParseHints(extension="md"), shipped_settings().parse)
     _, chunks = chunk_document(document, chunk_settings(), LetterTokenizer())
     assert {(chunk.law_title, chunk.articles) for chunk in chunks} == {(None, ())}
+
+
+def test_a_title_alone_is_no_passage_that_is_found_and_a_date_is() -> None:
+    _, _, chunks = cut("# 甲乙条例\n\n第一条 甲。\n")
+    assert [chunk.kind for chunk in chunks] == ["heading", "text"]
+    _, _, chunks = cut("# 甲乙条例\n\n2021年3月1日通过\n\n第一条 甲。\n")
+    assert [chunk.kind for chunk in chunks] == ["text", "text"]
+
+
+@pytest.mark.parametrize("unit", ["article", "merged"])
+def test_the_header_is_counted_before_a_passage_is_packed(unit: str) -> None:
+    text = "# 甲乙条例\n\n" + "".join(f"第{n}条 {'甲' * 78}。\n\n" for n in "一二三四五六")
+    _, _, chunks = cut(text, unit, limit=120)
+    header = "<<Source: 甲乙条例 | Path: >>"
+    assert {chunk.context for chunk in chunks} == {header}
+    assert max(chunk.input_tokens for chunk in chunks) <= 120
+    # Whole articles, as none is longer than what the model reads below the header.
+    assert not any(chunk.is_cut for chunk in chunks)
+    assert all(chunk.text.startswith("第") for chunk in chunks[1:])

@@ -28,6 +28,8 @@ def test_each_unit_is_shown_with_path_and_articles(search_unit: str, first: list
     assert len(parts) > 1
     assert all(articles == ["第五条"] for articles in parts)
     lines = list(render_lines(preview))
+    note = "models here read 254, so that a unit holds the whole articles that fit"
+    assert any(note in line for line in lines) == (search_unit == "merged")
     at = lines.index("  第一章 总则", lines.index("  | ## 第一章 总则"))
     assert lines[at + 1] == ("  第一条 to 第四条 (4 articles)" if len(first) > 1 else "  第一条")
 

@@ -120,9 +120,12 @@ def test_fields_and_factors_decide(params: dict[str, Any], first: str) -> None:
         ({"path": {"laws": 2.0, "laws/old": 0.5}}, "p:1", 122 / 62),
         ({"path_bonus": {"laws": 0.3, "laws/old": 0.1}}, "p:1", 61 / 62 + 0.3),
         ({"path_bonus": {"laws": 0.3}, "path": {"laws/old": 3}}, "p:0", 3.9),
+        ({"path": {"old": 3}}, "p:0", 3),
+        ({"path": {"old": 3, "laws": 0.5}}, "p:0", 0.5),
+        ({"path": {"ld": 3, "p": 3, "old/p.md": 2}}, "p:0", 2),
     ],
 )
-def test_folders_weigh_by_a_factor_or_a_bonus_the_longest_path_deciding(
+def test_a_folder_weighs_wherever_it_lies_the_outermost_and_longest_deciding(
     params: dict[str, Any], first: str, score: float
 ) -> None:
     hits = [replace(hit("p:0"), doc_uid="p"), replace(hit("p:1"), doc_uid="q")]

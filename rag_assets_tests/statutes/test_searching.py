@@ -11,7 +11,7 @@ from click.testing import CliRunner, Result
 from rag_assets.cli.main import build_cli
 from rag_assets.desk.tools import TOOLS
 from rag_assets.model import UsageError
-from rag_assets.retrieval import OpenedLibrary
+from rag_assets.retrieval import OpenedLibrary, Retriever
 from rag_assets.retrieval.statutes import LawShelf, search_statutes
 from rag_assets_tests.libraries import HASHING, build, make_workspace
 
@@ -145,3 +145,53 @@ def test_the_command_prints_articles_as_found(library: OpenedLibrary) -> None:
     assert "SUPERSEDED, wording of 2015-03-01" in every
     data = json.loads(rag(library, *asked, "--json").output)
     assert data["hits"][0]["rank"] == 1
+
+
+@pytest.fixture(scope="module")
+def mixed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OpenedLibrary]:
+    case = (
+        "# 遛犬不牵绳案\n\n## 基本案情\n\n遛犬不牵绳，罚款。\n\n## 裁判结果\n\n遛犬不牵绳罚款。\n"
+    )
+    files = {
+        "evidence/案例/甲.md": case,
+        "evidence/案例/乙.md": case.replace("不牵绳，", "不牵绳的，"),
+        "evidence/汇编.md": f"{OLD}\n{NATIONAL}",  # before the file of its own, by name
+        "evidence/甲乙市养犬条例(2015-03-01).md": OLD,
+    }
+    params = {"path": {"汇编": 0.5, "evidence": 1.1}}
+    rerank = {"mode": "weighted", "score_mode": "raw", "params": params}
+    settings = {**HASHING, "chunk": {"mode": "law"}, "retrieve": {"rerank": rerank}}
+    workspace = make_workspace(tmp_path_factory.mktemp("mixed"), files, settings)
+    build(workspace.namespace("thesis"))
+    with OpenedLibrary(workspace) as opened:
+        yield opened
+
+
+def test_cases_take_no_places_and_a_compilation_cites_the_file_of_its_own(
+    mixed: OpenedLibrary,
+) -> None:
+    found = search_statutes(mixed, "遛犬不牵绳罚款", DAY, top_k=3).found
+    assert len(found) == 3
+    files = {article.version.law.file for one in found for article in one.articles}
+    assert "raw/evidence/甲乙市养犬条例(2015-03-01).md" in files
+    cited = [article.citation for one in found for article in one.articles]
+    assert len(cited) == len(set(cited))
+    with mixed.hold() as held:
+        shelf = LawShelf(held, DAY)
+        days = {str(one.version_date) for one in shelf.versions("甲乙市养犬条例")}
+        assert days == {"2015-03-01"}
+        (national,) = shelf.versions("犬只管理法")
+        assert str(national.version_date) == "2018-03-01"
+
+
+def test_no_heading_is_found(mixed: OpenedLibrary, library: OpenedLibrary) -> None:
+    for opened, question in ((mixed, "遛犬不牵绳案 基本案情"), (library, "第一章 总则")):
+        with Retriever(opened) as retriever:
+            texts = [hit.text for hit in retriever.retrieve(question, top_k=50).hits]
+        assert texts
+        assert not any(all(line.startswith("#") for line in text.split("\n\n")) for text in texts)
+
+
+def test_the_explanation_names_the_folder(mixed: OpenedLibrary) -> None:
+    told = rag(mixed, "search", "遛犬不牵绳罚款", "--explain", "--as-of", "2021-01-01").output
+    assert "× folder evidence 1.1 = " in told

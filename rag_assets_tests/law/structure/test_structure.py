@@ -1,5 +1,6 @@
 """Laws of known structure are read as they were made, alone and behind one another."""
 
+from datetime import date
 from itertools import pairwise, product
 
 import pytest
@@ -7,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rag_assets.law import write_number
+from rag_assets.law.metadata import read_facts
 from rag_assets.law.structure import (
     TRANSITIONS,
     LawText,
@@ -200,3 +202,123 @@ def test_each_part_of_an_article_that_is_too_long_names_it() -> None:
 
 def test_an_empty_file_has_no_law() -> None:
     assert read_laws("") == []
+
+
+DECISION = """{mark}甲省人民代表大会常务委员会关于修改《甲省养犬条例》的决定
+
+（2022年3月1日甲省第十六届人民代表大会常务委员会第三次会议通过）
+
+会议决定，对《甲省养犬条例》作如下修改：
+
+一、将第二条修改为：“第二条 遛犬应当牵绳。”
+
+本决定自2022年4月1日起施行。
+
+"""
+LAW = """{mark}甲省养犬条例
+
+（2010年5月1日甲省第十二届人民代表大会常务委员会第一次会议通过）
+
+目录
+
+第一章 总则
+
+第一章 总则
+
+第一条 为了规范养犬，制定本条例。
+"""
+
+
+@pytest.mark.parametrize("mark", ["# ", ""])
+@pytest.mark.parametrize("is_first", [True, False])
+def test_a_decision_and_the_law_that_it_amends_keep_their_titles_and_days(
+    mark: str, is_first: bool
+) -> None:
+    both = [DECISION.format(mark=mark), LAW.format(mark=mark) + "\n"]
+    text = "".join(both if is_first else reversed(both))
+    found = [
+        (law.title, [one.day for one in read_facts(text, law).dates]) for law in read_laws(text)
+    ]
+    wanted = [
+        (
+            "甲省人民代表大会常务委员会关于修改《甲省养犬条例》的决定",
+            [date(2022, 3, 1), date(2022, 4, 1)],
+        ),
+        ("甲省养犬条例", [date(2010, 5, 1)]),
+    ]
+    assert found == (wanted if is_first else wanted[::-1])
+
+
+def test_a_decree_belongs_to_the_law_that_it_makes_public() -> None:
+    decree = "国务院令\n\n第588号\n\n现予公布，自2011年1月8日起施行。\n\n总理 温某某\n\n"
+    (law,) = read_laws(decree + LAW.format(mark=""))
+    assert law.title == "甲省养犬条例"
+
+
+@pytest.mark.parametrize(
+    ("head", "title"),
+    [
+        (
+            "最高人民法院\n关于适用若干\n问题的解释（二）",
+            "最高人民法院关于适用若干问题的解释（二）",
+        ),
+        ("甲省人民政府\n甲省养犬办法", "甲省养犬办法"),
+        ("甲法修正案（1999年）\n1999年3月15日通过", "甲法修正案（1999年）"),
+        ("甲省养犬条例\n2019年1月1日《关于修改\n部分法规的决定》修正", "甲省养犬条例"),
+    ],
+)
+def test_a_title_without_marks_is_told_by_how_laws_are_named(head: str, title: str) -> None:
+    (law,) = read_laws(f"{head}\n\n第一条 甲。\n")
+    assert law.title == title
+
+
+@pytest.mark.parametrize(
+    ("part", "chapter", "closing", "path"),
+    [
+        ("## ", "### ", "## ", ("附则",)),
+        ("", "", "", ("附则",)),
+        ("## ", "### ", "", ("附则",)),
+        ("## ", "### ", "### ", ("第二编 分则", "附则")),
+    ],
+)
+def test_a_closing_part_stands_beside_the_parts_where_the_source_says_so(
+    part: str, chapter: str, closing: str, path: tuple[str, ...]
+) -> None:
+    text = (
+        f"# 甲法\n\n{part}第一编 总则\n\n第一条 甲。\n\n{part}第二编 分则\n\n{chapter}第一章 乙\n\n"
+    )
+    (law,) = read_laws(f"{text}第二条 乙。\n\n{closing}附则\n\n第三条 丙。\n")
+    assert articles_of(law)[-1] == (path, "3")
+
+
+def test_the_second_line_of_a_level_belongs_to_it() -> None:
+    (law,) = read_laws("# 甲法\n\n## 第一章 县长、\n\n副县长的选举\n\n第一条 甲。\n")
+    assert [unit.kind for unit in law.units] == [
+        UnitKind.PREAMBLE, UnitKind.LEVELS, UnitKind.ARTICLE,
+    ]  # fmt: skip
+    assert law.units[-1].path == ("第一章 县长、副县长的选举",)
+
+
+_INSIDE = "0123456789.,：一二三四五六七八九十百千万"
+
+
+_WORDS = ["甲乙丙", "1,000,000", "12：30", "二万五千六百", "，", "；", "。", "\n"]
+
+
+@given(st.lists(st.sampled_from(_WORDS), min_size=200, max_size=600))
+def test_no_cut_falls_into_a_number_or_a_line_that_fits(words: list[str]) -> None:
+    text = "第一条 " + "甲".join(words) + "\n"
+    (law,) = read_laws(text)
+    for group in merge_units(text, law.units, soft_limit=400, fallback=(100, 200))[:-1]:
+        before, after = text[group.end - 1], text[group.end]
+        assert not (before in _INSIDE and after in _INSIDE)
+        if before != "\n":
+            start, end = text.rfind("\n", 0, group.end) + 1, text.find("\n", group.end)
+            assert end + 1 - start > 200
+
+
+def test_groups_that_are_searched_have_1000_to_1500_characters() -> None:
+    text = "".join(f"第{write_number(n)}条 {'甲' * (n % 7 * 60)}。\n" for n in range(1, 90))
+    (law,) = read_laws(text)
+    sizes = [one.end - one.start for one in merge_units(text, law.units, is_searched=True)]
+    assert all(1000 <= size <= 1500 for size in sizes[:-1])
