@@ -342,7 +342,7 @@ def merging_note(settings: ChunkSettings, tokenizer: Callable[[], Tokenizer]) ->
         tokenizer: gives that of the models; not called where nothing is merged.
     """
     law = settings.law
-    if settings.mode != "law" or law.search_unit != "merged":
+    if mode_of(settings).divider is not StatuteDivider or law.search_unit != "merged":
         return None
     least, most = (round(law.soft_limit * share) for share in FULL_AND_MOST)
     limit = tokenizer().limit
