@@ -151,11 +151,17 @@ def test_a_title_alone_is_no_passage_that_is_found_and_a_date_is() -> None:
 
 @pytest.mark.parametrize("unit", ["article", "merged"])
 def test_the_header_is_counted_before_a_passage_is_packed(unit: str) -> None:
-    text = "# 甲乙条例\n\n" + "".join(f"第{n}条 {'甲' * 78}。\n\n" for n in "一二三四五六")
-    _, _, chunks = cut(text, unit, limit=120)
-    header = "<<Source: 甲乙条例 | Path: >>"
-    assert {chunk.context for chunk in chunks} == {header}
-    assert max(chunk.input_tokens for chunk in chunks) <= 120
-    # Whole articles, as none is longer than what the model reads below the header.
+    articles = "".join(f"第{n}条 {'甲 ' * 50}。\n\n{'乙 ' * 50}。\n\n" for n in "一二三")
+    _, _, chunks = cut(f"# 甲乙条例\n\n{articles}", unit, limit=112)
+    assert {chunk.context for chunk in chunks} == {"<<Source: 甲乙条例 | Path: >>"}
+    assert max(chunk.input_tokens for chunk in chunks) <= 112
+    # An article fits without the header and not with it; it is cut between its lines.
+    assert [chunk.text[0] for chunk in chunks[1:]] == ["第", "乙"] * 3
     assert not any(chunk.is_cut for chunk in chunks)
-    assert all(chunk.text.startswith("第") for chunk in chunks[1:])
+
+
+def test_merged_units_of_a_small_model_hold_whole_articles() -> None:
+    articles = "".join(f"第{n}条 {'甲 ' * 30}。\n\n" for n in "一二三四")
+    _, _, chunks = cut(f"# 甲乙条例\n\n{articles}", "merged", limit=112)
+    held = [[one.key for one in chunk.articles] for chunk in chunks[1:]]
+    assert held == [["1", "2"], ["3", "4"]]

@@ -155,7 +155,8 @@ def mixed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OpenedLibrary]:
     files = {
         "evidence/案例/甲.md": case,
         "evidence/案例/乙.md": case.replace("不牵绳，", "不牵绳的，"),
-        "evidence/汇编.md": f"{OLD}\n{NATIONAL}",  # before the file of its own, by name
+        # Before the file of its own, by name; its article 2 has another space.
+        "evidence/汇编.md": OLD.replace("第二条 ", "第二条\u3000") + f"\n{NATIONAL}",
         "evidence/甲乙市养犬条例(2015-03-01).md": OLD,
     }
     params = {"path": {"汇编": 0.5, "evidence": 1.1}}
@@ -172,8 +173,18 @@ def test_cases_take_no_places_and_a_compilation_cites_the_file_of_its_own(
 ) -> None:
     found = search_statutes(mixed, "遛犬不牵绳罚款", DAY, top_k=3).found
     assert len(found) == 3
-    files = {article.version.law.file for one in found for article in one.articles}
-    assert "raw/evidence/甲乙市养犬条例(2015-03-01).md" in files
+    files = {
+        article.shown: article.version.law.file
+        for one in search_statutes(mixed, "遛犬不牵绳罚款 为了管理养犬", DAY).found
+        for article in one.articles
+        if article.version.title == "甲乙市养犬条例"
+    }
+    assert {"第一条", "第二条"} <= files.keys()
+    assert set(files.values()) == {"raw/evidence/甲乙市养犬条例(2015-03-01).md"}
+    with Retriever(mixed) as retriever:
+        hits = retriever.retrieve("为了管理养犬，制定本条例", top_k=50, as_of=DAY).hits
+        (kept,) = [hit for hit in hits if hit.text == "第一条 为了管理养犬，制定本条例。"]
+    assert kept.doc_id != "汇编" and "汇编" not in kept.doc_uid
     cited = [article.citation for one in found for article in one.articles]
     assert len(cited) == len(set(cited))
     with mixed.hold() as held:

@@ -706,7 +706,7 @@ FALLBACK = (500, 1000)
 # it: by a limit of 1,200 characters they have 1,000 to 1,500 (2.1.2-4).
 FULL_AND_MOST = (5 / 6, 5 / 4)
 _CLOSERS = r"[”’」』）)]*"
-_OF_NUMBER_OR_WORD = r"[0-9A-Za-z.,%％〇零一二两三四五六七八九十百千万亿]"
+_OF_NUMBER_OR_WORD = r"[0-9A-Za-z.,，、：:%％〇零一二两三四五六七八九十百千万亿]"
 # Where a line that is too long is cut: behind sentences; in one that is too long itself behind
 # clauses, and so on to where no number, word or character falls apart. 1,000 and 12：30 are whole.
 _INNER_ENDS = (

@@ -305,7 +305,11 @@ _INSIDE = "0123456789.,：一二三四五六七八九十百千万"
 _WORDS = ["甲乙丙", "1,000,000", "12：30", "二万五千六百", "，", "；", "。", "\n"]
 
 
-@given(st.lists(st.sampled_from(_WORDS), min_size=200, max_size=600))
+@given(
+    st.sampled_from([_WORDS, _WORDS[:4]]).flatmap(
+        lambda words: st.lists(st.sampled_from(words), min_size=200, max_size=300)
+    )
+)
 def test_no_cut_falls_into_a_number_or_a_line_that_fits(words: list[str]) -> None:
     text = "第一条 " + "甲".join(words) + "\n"
     (law,) = read_laws(text)
