@@ -215,17 +215,26 @@ def find_clauses(article: str) -> list[Clause]:
 
 
 def pick_clause(
-    clauses: Sequence[Clause], paragraph: int | None, item: int | None
+    clauses: Sequence[Clause],
+    paragraph: int | None,
+    item: int | None,
+    *,
+    is_bracketed: bool = False,
 ) -> Clause | None:
     """Return the clause that is named, None where nothing is named or the article has it not.
 
     An item without a paragraph is the first of its number.
+
+    Args:
+        is_bracketed: whether the paragraph is written (2): the item where there is no paragraph.
     """
     if paragraph is None and item is None:
         return None
+    named = [(paragraph, item), (None, paragraph)] if is_bracketed else [(paragraph, item)]
     return next(
         (
             clause
+            for paragraph, item in named
             for clause in clauses
             if paragraph in {None, clause.paragraph} and clause.item == item
         ),
@@ -234,15 +243,20 @@ def pick_clause(
 
 
 def describe_missing(
-    shown: str, clauses: Sequence[Clause], paragraph: int | None, item: int | None
+    shown: str,
+    clauses: Sequence[Clause],
+    paragraph: int | None,
+    item: int | None,
+    *,
+    is_bracketed: bool = False,
 ) -> str | None:
     """Return what clauses an article has where one is named that it has not; else None.
 
     Args:
-        shown: the article as it is cited.
+        shown: the article as it is cited; the others as of `pick_clause`.
     """
-    asks = paragraph is not None or item is not None
-    if not asks or not clauses or pick_clause(clauses, paragraph, item) is not None:
+    picked = pick_clause(clauses, paragraph, item, is_bracketed=is_bracketed)
+    if picked is not None or not clauses or (paragraph is None and item is None):
         return None
     paragraphs = clauses[-1].paragraph
     if paragraph is not None and paragraph > paragraphs:

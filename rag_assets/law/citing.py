@@ -17,6 +17,7 @@ class StatuteCitation:
         law: title or short name; `version` the day of its wording, where it is named.
         path: levels, the highest first; may be left out.
         key: of the article: `133-1`; `paragraph` and `item` from 1, where named.
+        is_bracketed: as of `ArticleReference`.
     """
 
     law: str
@@ -25,6 +26,7 @@ class StatuteCitation:
     key: str
     paragraph: int | None = None
     item: int | None = None
+    is_bracketed: bool = False
 
 
 def write_citation(
@@ -58,7 +60,13 @@ def read_citation(written: str) -> StatuteCitation:
 def citation_of(found: ArticleReference) -> StatuteCitation:
     """Return what a reference with a law names, as a citation."""
     return StatuteCitation(
-        found.law or "", found.version, found.path or (), found.key, found.paragraph, found.item
+        found.law or "",
+        found.version,
+        found.path or (),
+        found.key,
+        found.paragraph,
+        found.item,
+        found.is_bracketed,
     )
 
 

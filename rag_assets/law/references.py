@@ -10,8 +10,20 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from rag_assets.law.articles import NUMBER, article_key, read_number, write_number
-from rag_assets.law.names import LawNames, english_law, english_words, fold_text
+from rag_assets.law.articles import (
+    NUMBER,
+    article_key,
+    read_number,
+    write_number,
+)
+from rag_assets.law.names import (
+    LawNames,
+    english_law,
+    english_words,
+    fold_text,
+    own_name,
+    plain_name,
+)
 from rag_assets.model import HAN_RANGES
 
 # Numbers as they are written behind a law: 二百六十四, 264, 1,079.
@@ -158,6 +170,8 @@ class ArticleReference:
         documents: ids of the documents that it means, the newest version first; empty where no
             law is named, or none that is known.
         paragraph: 款, from 1; None where none or several are named. `item` (项) likewise.
+        is_bracketed: whether the paragraph is written (2), which means an item where an article has
+            one paragraph.
         version: the year or day of a wording that is named: 2018, 2018-10-26.
         path: levels between law and article in `law > chapter > article`; None in other forms.
         form: how its law is named: in title marks, by such a path, by a listed English name, or
@@ -172,6 +186,7 @@ class ArticleReference:
     documents: tuple[str, ...] = ()
     paragraph: int | None = None
     item: int | None = None
+    is_bracketed: bool = False
     version: str | None = None
     path: tuple[str, ...] | None = None
     form: Literal["title", "path", "english", "words"] = "words"
@@ -219,15 +234,13 @@ def find_references(text: str, laws: LawNames = _NO_LAWS) -> list[ArticleReferen
         first = left + law.start if law is not None and law.start >= 0 else start
         told = _CLAUSE_BEFORE.search(before) if kind == "sign" else None
         for one in _read(items, kind):
-            clause = one.paragraph, one.item
-            if told is not None and one.paragraph is None:
-                clause = _clause_of(told)
-            found.append(
-                replace(
-                    known, key=one.key, shown=one.shown, paragraph=clause[0], item=clause[1],
-                    start=first, end=one.end,
-                )
+            here = replace(
+                one, law=known.law, documents=known.documents, version=known.version,
+                path=known.path, form=known.form, start=first,
             )  # fmt: skip
+            if told is not None and one.paragraph is None:
+                here = replace(here, paragraph=_clause_of(told)[0], item=_clause_of(told)[1])
+            found.append(here)
         reached = end
     return list(dict.fromkeys(found))
 
@@ -296,13 +309,16 @@ def _is_meant(
         law: that stands beside them; `known` that, or the one before.
     """
     is_sure = bool(known.documents) or known.form != "words"
-    if kind == "bare" and (law is None or law.form == "path" or not is_sure):
-        return law is not None and law.form == "path"
-    if kind == "bare":
+    if kind == "bare" and (law is None or not is_sure):
+        return False
+    if kind == "bare" and law is not None:
+        if law.form == "path":
+            # x > 3 is no citation, [law > 3] is.
+            return bool(law.documents) or "[" in before
         # Criminal Law 264 at the end of what is said; in Chinese see `_not_counted`.
-        if re.search(r"[A-Za-z]\W*$", before):
-            return law.form == "english" and _ENDS_ENGLISH.match(after) is not None
-        return _ENDS_BEFORE_BARE.search(before) is not None
+        is_english = re.search(r"[A-Za-z]\W*$", before) is not None
+        ends = _ENDS_ENGLISH.match(after) if law.form == "english" else None
+        return (ends if is_english else _ENDS_BEFORE_BARE.search(before)) is not None
     if kind == "sign":
         return is_sure and (law is not None or not items[0][0]["mark"].casefold().startswith("s"))
     if not any(one["mark"] for one, _ in items):
@@ -324,7 +340,10 @@ def _read(items: Sequence[_Item], kind: str) -> Iterator[ArticleReference]:
         paragraph, item = _clauses(match, kind)
         shown = f"第{match['number']}条" + (f"之{part}" if part else "")
         key = article_key(str(number), str(_value(part)) if part else None)
-        one = ArticleReference(key, shown, paragraph=paragraph, item=item, end=match.end())
+        is_bracketed = paragraph is not None and not (match["paragraph"] or match["para"])
+        one = ArticleReference(
+            key, shown, paragraph=paragraph, item=item, is_bracketed=is_bracketed, end=match.end()
+        )
         yield one
         if other > number:
             inner = range(number + 1, other + 1) if other - number <= _LONGEST_RANGE else [other]
@@ -404,8 +423,12 @@ def _with_wording(law: ArticleReference, text: str, laws: LawNames) -> ArticleRe
     day = _WORDING.search(text)
     if day is None or law.law is None:
         return law
-    documents = laws.find(f"{law.law}({day['day']})") if law.documents else ()
-    return replace(law, version=day["day"], documents=tuple(documents))
+    name = _WORDING.sub("", law.law)
+    written = name + day.group().rstrip("的中 ")
+    documents = tuple(laws.find(written)) if law.documents else ()
+    if own_name(written) != plain_name(written):
+        return replace(law, law=written, documents=documents)
+    return replace(law, law=name, version=day["day"], documents=documents)
 
 
 def _english_before(text: str) -> ArticleReference | None:

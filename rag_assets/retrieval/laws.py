@@ -182,6 +182,15 @@ class HeldLaws:
         beside = (key for law in laws for key in self.names.books_beside(law.shown_title))
         return [self[key] for key in dict.fromkeys([*(law.key for law in laws), *beside])]
 
+    def wordings_in(self, question: str) -> list[str]:
+        """Return the uids of the wordings that a question names by their day: 公司法(2018)第3条."""
+        return [
+            law.doc_uid
+            for one in find_references(question, self.names)
+            for law in map(self.__getitem__, one.documents)
+            if one.version is not None and str(law.version_day).startswith(one.version)
+        ]
+
     def within(self, law: HeldLaw) -> list[HeldLaw]:
         """Return the laws that a document of several holds; none for any other."""
         found: list[HeldLaw] = []
@@ -311,7 +320,7 @@ class AskedDay:
     Args:
         laws: of the publications that are asked.
         has_all_versions: whether wordings in whose place another is in force are found too.
-        named: uids of documents that the question names: these are found, whatever they hold.
+        named: uids of documents that are asked for: these are found, whatever they hold.
     """
 
     laws: HeldLaws
@@ -381,9 +390,9 @@ def put_articles_first(
 ) -> tuple[list[Hit], list[str]]:
     """Return hits with the articles that a question names before all others.
 
-    Of a law that is named the wording in force on the day that is asked for, without a day the
-    newest that holds the article; where no law is named the article of each document, in the order
-    of the search.
+    Of a law that is named the wording whose day is named, else the one in force on the day that is
+    asked for, without a day the newest that holds the article; where no law is named the article of
+    each document, in the order of the search.
 
     Args:
         readers: one a namespace.
@@ -480,6 +489,9 @@ def _warnings(
         )
         return
     meant = mark_name(reference.law or "")
+    days = [str(laws[key].version_day) for key in reference.documents]
+    if reference.version and not any(one.startswith(reference.version) for one in days):
+        yield f"{meant} has no wording of {reference.version} here, but of {', '.join(days)}"
     if not found.keys:
         held = [laws[key] for key in reference.documents]
         if day is not None:
@@ -494,8 +506,9 @@ def _warnings(
         if article.key == reference.key and is_whole:
             own = hit.text[article.char_start - hit.char_start : article.char_end - hit.char_start]
             missing = describe_missing(
-                article.shown, find_clauses(own), reference.paragraph, reference.item
-            )
+                article.shown, find_clauses(own), reference.paragraph, reference.item,
+                is_bracketed=reference.is_bracketed,
+            )  # fmt: skip
             if missing is not None:
                 yield f"{meant}: {missing}"
 

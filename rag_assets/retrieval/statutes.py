@@ -237,10 +237,12 @@ class LawShelf:
         found = find_references(written, self._laws.names)
         without = [one.shown for one in found if one.law is None]
         if not found or without:
+            near = ", ".join(map(mark_name, self._laws.names.nearest(written)))
             raise UsageError(
-                f"'{written}' names no {'law' if without else 'article'}. Give law and article, "
-                "for instance 刑法133之一, Criminal Law art. 264 or "
+                f"'{written}' names no {'law' if without else 'article of a law that is here'}. "
+                "Give law and article, for instance 刑法133之一, Criminal Law art. 264 or "
                 "[刑法 > 第二编 分则 > 第一百三十三条之一]."
+                + (f" The nearest names are {near}." if near else "")
             )
         if is_whole:
             found = [replace(one, paragraph=None, item=None) for one in found]
@@ -318,7 +320,9 @@ class LawShelf:
             clause, lead = "", None
             if asked.paragraph is not None or asked.item is not None:
                 clauses = find_clauses(text)
-                picked = pick_clause(clauses, asked.paragraph, asked.item)
+                picked = pick_clause(
+                    clauses, asked.paragraph, asked.item, is_bracketed=asked.is_bracketed
+                )
                 if picked is None:
                     return None
                 first, last = _span_of(picked, clauses)
