@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from rag_assets.law import ONE_ARTICLE, find_references
+from rag_assets.law import ONE_ARTICLE, find_references, national_laws
 from rag_assets.model import HAN_RANGES, RECOGNISED
 
 # Where in a document a citation says that its support stands: `p. 3`, `pp. 3-5`, `第3页`.
@@ -387,15 +387,16 @@ def _read_statutes(written: str, offset: int) -> Iterator[Citation]:
 
 
 def find_laws_in_words(text: str, offset: int, *, has_english: bool = False) -> Iterator[Citation]:
-    """Yield the articles that a sentence names with their law in title marks.
+    """Yield the articles that a sentence names with their law in title marks, or a national one.
 
     Args:
         offset: of the sentence in the draft's text, in code points.
         has_english: whether the English name of a Chinese law means that law: Criminal Law may be
             of any country.
     """
-    for one in find_references(text):
-        if one.form == "title" or (has_english and one.form == "english"):
+    for one in find_references(text, national_laws()):
+        is_sure = one.form == "title" or (one.form == "words" and one.documents)
+        if is_sure or (has_english and one.form == "english"):
             label = f"{one.law} > {one.shown}{one.clause}"
             yield Citation(None, label, offset + one.start, offset + one.end, "words")
 

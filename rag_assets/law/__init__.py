@@ -16,7 +16,15 @@ from rag_assets.law.articles import (
     read_number,
     write_number,
 )
-from rag_assets.law.names import LAW_NOUNS, LawNames, is_name_of, mark_name, own_name, plain_name
+from rag_assets.law.names import (
+    LAW_NOUNS,
+    LawNames,
+    is_name_of,
+    mark_name,
+    national_laws,
+    own_name,
+    plain_name,
+)
 from rag_assets.law.references import ONE_ARTICLE, ArticleReference, find_references
 
 # Modules of this room that other rooms may import from, besides the names below.

@@ -225,6 +225,13 @@ def _other_names(plain: str) -> set[str]:
     return found
 
 
+@lru_cache(maxsize=1)
+def national_laws() -> LawNames:
+    """Return the listed laws by name, whatever a library holds."""
+    titles = {*_listed().english.values(), *_listed().short.values()}
+    return LawNames({title: [title] for title in titles})
+
+
 def plain_name(name: str) -> str:
     """Return a law's name without the country, version, title marks and white space."""
     return _bare(_VERSION.sub("", unicodedata.normalize("NFKC", PurePosixPath(name).name)))

@@ -128,6 +128,10 @@ _GOES_ON = re.compile(r"(?:的?(?:实施|施行))?(?:办法|条例|细则|规则
 _OF_ANOTHER = re.compile(
     r"(?:办法|条例|细则|规则|解释|意见|批复|答复|通知|规定)(?:\([^()]+\)|[一二三四五六七八九十]{1,3})?$"
 )
+# 上海市实施《水法》办法: the place, and whoever interprets, stand before the marks.
+_LEAD_OF_TITLE = re.compile(
+    rf"(?:请问|根据|依据|依照|按照|遵照|参照|违反|[^{HAN_RANGES}]|^)(?P<name>[{HAN_RANGES}]*)$"
+)
 # What is called so is a law, known or not; 本法 and 依法 name none.
 _UNKNOWN = re.compile(
     rf"[{HAN_RANGES}]+[{HAN_RANGES}](?<![本该此依照据按])"
@@ -140,7 +144,8 @@ _FEWEST = 2
 # characters.
 _REACH = 400
 
-_WORD = r"[A-Za-z][A-Za-z'’-]*"
+# A word to its end: what could end anywhere would be tried at every letter.
+_WORD = r"[A-Za-z][A-Za-z'’-]*(?![A-Za-z'’-])"
 _WORDS_BEFORE = re.compile(rf"(?:(?:{_WORD}|&|P\.R\.C\.|\b(?:19|20)\d\d\b)[\s,(\"“”)]*)+$")
 _WORDS_AFTER = re.compile(
     rf"^[\s,(]*(?:(?:of|in|under)\s+)?(?P<words>(?!and\b|or\b)(?:{_WORD}|P\.R\.C\.)(?:[\s,]*(?:{_WORD}|&|\b(?:19|20)\d\d\b))*)"
@@ -408,7 +413,9 @@ def _right_before(text: str, laws: LawNames) -> ArticleReference | None:
     if titled is not None:
         name, book = titled["law"], titled["book"].strip()
         if book != "规定" and _OF_ANOTHER.search(book):
-            return ArticleReference("", "", f"《{name}》{book}", form="title", start=titled.start())
+            lead = _LEAD_OF_TITLE.search(trimmed[: titled.start()])
+            whole = f"{lead['name'] if lead is not None else ''}《{name}》{book}"
+            return ArticleReference("", "", whole, form="title", start=titled.start())
         law = _reference(name, laws, name + book) or ArticleReference("", "", name)
         return _with_wording(replace(law, form="title", start=titled.start()), text, laws)
     english = _english_before(text)
@@ -466,7 +473,8 @@ def _after(text: str, laws: LawNames) -> ArticleReference | None:
     whole = _whole(prefixes, laws)
     if run["blank"] == "":
         # 第39条劳动合同法 names it where nothing follows.
-        return whole if whole is not None and whole.law == name and whole.documents else None
+        named = whole is not None and whole.documents and whole.law == name.rstrip(")")
+        return whole if named else None
     if whole is not None:
         return whole
     apart = len(_APART.split(name)[0])

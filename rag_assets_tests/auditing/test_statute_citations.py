@@ -365,10 +365,12 @@ def test_a_repealed_law_is_weak_with_the_sentence_that_repeals_it(
     assert judged(drugs, said, date(2019, 1, 1)).status == "OK"
 
 
-def test_articles_named_without_title_marks_are_counted_and_not_checked(drugs: Workspace) -> None:
+def test_articles_of_no_national_law_without_title_marks_are_counted_and_not_checked(
+    drugs: Workspace,
+) -> None:
     found = audit(
         drugs,
-        "根据劳动合同法第三十九条，用人单位可以解除劳动合同。\n\n"
+        "根据戊市绿化条例第三十九条，用人单位可以解除劳动合同。\n\n"
         "依照合同第三条，双方付款。 See Section 3 of this paper.\n\n"
         "《丙市药品条例》第三条规定，借款人应当支付利息。\n",
     )
