@@ -344,6 +344,7 @@ def _read(items: Sequence[_Item], kind: str) -> Iterator[ArticleReference]:
         part = part or (str("abcde".index(match["letter"]) + 1) if match["letter"] else None)
         paragraph, item = _clauses(match, kind)
         shown = f"第{match['number']}条" + (f"之{part}" if part else "")
+        shown = shown.translate(_CAPITALS)
         key = article_key(str(number), str(_value(part)) if part else None)
         is_bracketed = paragraph is not None and not (match["paragraph"] or match["para"])
         one = ArticleReference(

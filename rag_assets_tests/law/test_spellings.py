@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from rag_assets.law import LawNames, find_references, national_laws
+from rag_assets.law import LawNames, find_begins, find_references, national_laws
 from rag_assets.law.names import plain_name
 
 FOLDER = Path(__file__).parent
@@ -40,6 +40,11 @@ def test_a_spelling_leads_to_its_article(
         law = "201"
     clause = int(paragraph) if paragraph else None, int(item) if item else None
     assert read(text) == [(key, law, *clause) for key in keys.split(",")]
+
+
+def test_an_article_is_shown_as_statutes_begin_it() -> None:
+    shown = [one for text, *_ in ROWS for one in find_references(text, LAWS)]
+    assert [find_begins(f"{one.shown} 甲")[0].key for one in shown] == [one.key for one in shown]
 
 
 def test_what_names_no_article_of_a_law_is_not_read() -> None:
