@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from rag_assets.law import ARTICLE_AND_CLAUSE
+from rag_assets.law import ONE_ARTICLE, find_references, national_laws
 from rag_assets.model import HAN_RANGES, RECOGNISED
 
 # Where in a document a citation says that its support stands: `p. 3`, `pp. 3-5`, `第3页`.
@@ -196,7 +196,7 @@ PANDOC = (
 _LEVEL = rf"(?:[^{_OPEN}{_CLOSE}<>＞›;；|]{{1,120}}|\s*【[^{_OPEN}{_CLOSE}<>＞›;；|]{{1,60}}】\s*)"
 _ENTRY = (
     rf"[^{_OPEN}{_CLOSE}{{}}｛｝<>＞›;；|^@＠]{{2,120}}(?:[>＞›]{_LEVEL}){{0,8}}"
-    rf"[>＞›]\s*{re.sub(r'[?]P<[a-z]+>', '?:', ARTICLE_AND_CLAUSE)}\s*"
+    rf"[>＞›]\s*{ONE_ARTICLE}\s*"
 )
 _ENTRIES = rf"[{_OPEN}]{_ENTRY}(?:[;；]{_ENTRY}){{0,20}}[{_CLOSE}]"
 STATUTE = rf"(?<!!){_ENTRIES}(?!\()(?!\[(?!{_ENTRY}))"
@@ -205,12 +205,6 @@ _KEY = re.compile(
     rf"(?P<key>\{{[^{{}}\n]+\}}|[^\s;,；，、{_OPEN}{_CLOSE}{{}}]+)"
 )
 _STATUTE = re.compile(_ENTRIES)
-_BARE_ARTICLE = re.sub(r"[?]P<[a-z]+>", "?:", ARTICLE_AND_CLAUSE)
-_IN_WORDS = re.compile(
-    rf"《(?P<law>(?:[^《》]|《[^《》]{{1,60}}》){{2,80}})》[^，。；、《》第\[\]{{}}]{{0,12}}"
-    rf"(?P<articles>{_BARE_ARTICLE}(?:\s*[、，和及与或]\s*{_BARE_ARTICLE})*)"
-)
-_ONE_ARTICLE = re.compile(_BARE_ARTICLE)
 # pandoc-crossref and Quarto point at figures and sections in the same way.
 _CROSS_REFERENCE = re.compile(r"(?:fig|tbl|tab|sec|eq|lst|thm|lem|def|cor|prp|exm|exr|cnj)[:\-]")
 
@@ -392,17 +386,19 @@ def _read_statutes(written: str, offset: int) -> Iterator[Citation]:
         yield Citation(None, label, start, start + len(match.group()), "statute")
 
 
-def find_laws_in_words(text: str, offset: int) -> Iterator[Citation]:
-    """Yield the articles that a sentence names with their law in title marks.
+def find_laws_in_words(text: str, offset: int, *, has_english: bool = False) -> Iterator[Citation]:
+    """Yield the articles that a sentence names with their law in title marks, or a national one.
 
     Args:
         offset: of the sentence in the draft's text, in code points.
+        has_english: whether the English name of a Chinese law means that law: Criminal Law may be
+            of any country.
     """
-    for match in _IN_WORDS.finditer(text):
-        for article in _ONE_ARTICLE.finditer(match["articles"]):
-            label = f"{match['law']} > {''.join(article.group().split())}"
-            end = offset + match.start("articles") + article.end()
-            yield Citation(None, label, offset + match.start(), end, "words")
+    for one in find_references(text, national_laws()):
+        is_sure = one.form == "title" or (one.form == "words" and one.documents)
+        if is_sure or (has_english and one.form == "english"):
+            label = f"{one.law} > {one.shown}{one.clause}"
+            yield Citation(None, label, offset + one.start, offset + one.end, "words")
 
 
 def _read_latex(written: str, offset: int) -> tuple[Citation, ...]:

@@ -35,8 +35,9 @@ from rag_assets.auditing.written import (
     find_numbers,
     find_written,
 )
-from rag_assets.law import LawNames, find_references
+from rag_assets.law import find_references
 from rag_assets.model import (
+    HAN_RANGES,
     UsageError,
     count_of,
     drop_controls,
@@ -70,7 +71,8 @@ _NOT_A_LINE_END = re.compile(r"[^\r\n]")
 _LINE_END = re.compile(r"\r\n?|\n")
 _PLAIN_TEXT_SUFFIXES = frozenset({".txt", ".text"})
 _MAX_LINES_NAMED = 8
-_NO_LAWS = LawNames({})
+# Where a draft names the country, Criminal Law means the Chinese one.
+_ON_CHINA = re.compile(rf"\b(?:China|Chinese|PRC)\b|[{HAN_RANGES}]")
 # How YAML writes an empty value.
 _NOTHING = ("", "~", "null")
 _BIBLIOGRAPHY = re.compile(r"(?m)^bibliography:(?P<value>.*(?:\n[ \t]*-.*)*)")
@@ -258,10 +260,13 @@ def parse_draft(
     references, lists, written = _read_references(body, bibliography, source)
     reader = SentenceReader(body, split or default_splitter(), written, lists)
     reader.read(is_markdown)
+    is_on_china = _ON_CHINA.search(body) is not None
     for sentence in reader.sentences:
         if sentence.kind != "heading":
             words = body[sentence.start : sentence.end]
-            sentence.citations.extend(find_laws_in_words(words, sentence.start))
+            sentence.citations.extend(
+                find_laws_in_words(words, sentence.start, has_english=is_on_china)
+            )
     lines = _Lines.of(source, name)
     references = tuple(
         replace(entry, line=lines.at(entry.start)) if entry.start >= 0 else entry
@@ -550,7 +555,7 @@ def _warnings(name: str, reader: SentenceReader, counted: "_Lines") -> Iterator[
         (sentence.start, one.shown)
         for sentence in reader.sentences
         if not (sentence.citations or sentence.is_listed or sentence.kind == "heading")
-        for one in find_references(sentence.text, _NO_LAWS)
+        for one in find_references(sentence.text)
         if one.law is not None  # 第三条 alone may be one of a contract
     ]
     if named:

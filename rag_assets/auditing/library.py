@@ -1,6 +1,5 @@
 """Cited documents, the articles of statutes, and which of them a citation means."""
 
-import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -14,14 +13,12 @@ from rag_assets.auditing.citation_forms import Citation
 from rag_assets.auditing.pairing import Known, Pairing, is_same_work, pair
 from rag_assets.auditing.references import Entry
 from rag_assets.law import (
-    ARTICLE_AND_CLAUSE,
     Clause,
-    article_key,
     find_begins,
     find_clauses,
+    find_references,
     has_articles,
     is_name_of,
-    read_clause,
 )
 from rag_assets.law.citing import StatuteCitation, read_citation
 from rag_assets.model import Box, PageBox, UsageError, hash_fields
@@ -241,8 +238,6 @@ class NoReferences:
 
 # Articles of a statute: which one a citation names, and where each stands.
 
-_NAMED = re.compile(rf"(?:《(?P<law>[^》]{{2,60}})》[^，。；《》第]{{0,6}})?{ARTICLE_AND_CLAUSE}")
-
 
 class NamedArticle(NamedTuple):
     """An article that a citation names, and which clause of it.
@@ -422,20 +417,13 @@ def find_article(text: str, title: str | None = None) -> NamedArticle | None:
         title: of the cited document; an article of another law that the text names is not its.
     """
     found: dict[str, NamedArticle] = {}
-    for match in _NAMED.finditer(text):
-        if match["law"] and title is not None and not is_name_of(match["law"], title):
+    for one in find_references(text):
+        if one.form != "words" and title is not None and not is_name_of(one.law or "", title):
             continue
-        named = _read_named(match)
+        named = NamedArticle(one.key, one.shown + one.clause, one.paragraph, one.item)
         before = found.get(named.key, named)
-        found[named.key] = named if before == named else NamedArticle(named.key, _shown(match))
+        found[named.key] = named if before == named else NamedArticle(named.key, one.shown)
     return next(iter(found.values())) if len(found) == 1 else None
-
-
-def _read_named(match: re.Match[str]) -> NamedArticle:
-    paragraph, item = read_clause(match)
-    shown = _shown(match) + (f"第{match['paragraph']}款" if paragraph else "")
-    shown += f"第{match['item']}项" if item else ""
-    return NamedArticle(article_key(match["number"], match["part"]), shown, paragraph, item)
 
 
 def find_unmentioned(text: str, passage: str) -> str | None:
@@ -443,18 +431,8 @@ def find_unmentioned(text: str, passage: str) -> str | None:
 
     Of a document that is no statute: only what it says of an article can be told to be of it.
     """
-    there = {key for key, _ in _mentions(passage)}
-    return next((shown for key, shown in _mentions(text) if key not in there), None)
-
-
-def _mentions(text: str) -> Iterator[tuple[str, str]]:
-    for match in _NAMED.finditer(text):
-        yield article_key(match["number"], match["part"]), _shown(match)
-
-
-def _shown(match: re.Match[str]) -> str:
-    part = f"之{match['part']}" if match["part"] else ""
-    return f"第{match['number']}条{part}"
+    there = {one.key for one in find_references(passage)}
+    return next((one.shown for one in find_references(text) if one.key not in there), None)
 
 
 # Citations `[law > chapter > article]` in drafts: what they mean, and the text that they name.

@@ -1,7 +1,6 @@
 """`rag law`: articles and wordings of statutes, and what to look at among them."""
 
 import dataclasses
-import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import date, datetime
@@ -29,10 +28,6 @@ if TYPE_CHECKING:
     from rag_assets.law.curating import Finding
     from rag_assets.retrieval.statutes import FoundArticle, LawShelf, LawVersion
     from rag_assets.retrieval.vaults import Curation
-
-# 刑法第一百三十三条之一, 刑法133条之一: law and article as they are said in one breath.
-_IN_ONE = re.compile(r"(?P<law>.+?)\s*第?(?P<article>[0-9零〇一二三四五六七八九十百千]+条.*)")
-
 
 _RENAMED = {
     "cite": "Use `rag law article`, which takes a citation.",
@@ -107,9 +102,10 @@ def search(
 
 
 @law.command(
-    help="Print the article ARTICLE of LAW (刑法 133之一, 行政复议法 第十条第一款, or in one "
-    "刑法第133条之一), cut out exactly, in the wording in force. LAW may be a whole citation, "
-    "[law > chapter > article]; exit code 3 where it names nothing."
+    help="Print the article ARTICLE of LAW (刑法 133之一, 行政复议法 第十条第一款), cut out "
+    "exactly, in the wording in force. LAW may name both: 刑法第133条之一, 劳动合同法第5至7条, "
+    "'Criminal Law art. 264', or a citation, [law > chapter > article]; exit code 3 where it names "
+    "nothing."
 )
 @click.argument("name", metavar="LAW")
 @click.argument("article", metavar="ARTICLE", required=False)
@@ -117,20 +113,15 @@ def search(
 @json_option
 def article(name: str, article: str | None, as_of: datetime | None, as_json: bool) -> None:
     """Look an article up."""
-    if article is None and name.strip().startswith("["):
-        with _shelf(as_of) as shelf:
-            _show(shelf.article(name), as_json)
-        return
-    if article is None:
-        said = _IN_ONE.fullmatch(name.strip())
-        if said is None:
-            raise UsageError(
-                f"'{name}' names no article. Give law and article: `rag law article 刑法 133之一`."
-            )
-        name, article = said["law"], f"第{said['article']}"
-    written = article if "条" in article else _with_marks(article)
     with _shelf(as_of) as shelf:
-        _show(shelf.article(f"[{name} > {written}]"), as_json)
+        found = shelf.articles(name if article is None else f"[{name} > {article}]")
+        if as_json:
+            shown = [_article_json(one) for one in found]
+            print_json(shown if len(shown) > 1 else shown[0])
+            return
+        for place, one in enumerate(found):
+            lead = "\n" if place else ""
+            click.echo(f"{lead}{one.text}\n\n{one.citation}\n{one.version.shown_standing}")
 
 
 @law.command(help="List the wordings of LAW, since when each holds, and which is in force.")
@@ -170,29 +161,18 @@ def _day(as_of: datetime | None) -> date:
     return as_of.date() if as_of is not None else date.today()
 
 
-def _with_marks(article: str) -> str:
-    """Return 133之一 as an article is written: 第133条之一."""
-    number, _, part = article.removeprefix("第").replace("-", "之").partition("之")
-    return f"第{number}条" + (f"之{part}" if part else "")
-
-
-def _show(found: "FoundArticle", as_json: bool) -> None:
-    if as_json:
-        print_json(
-            {
-                "citation": found.citation,
-                "law": found.law_title,
-                "path": list(found.path),
-                "article": found.shown,
-                "clause": found.clause,
-                "text": found.text,
-                "char_start": found.start,
-                "char_end": found.end,
-                "version": _version_json(found.version),
-            }
-        )
-        return
-    click.echo(f"{found.text}\n\n{found.citation}\n{found.version.shown_standing}")
+def _article_json(found: "FoundArticle") -> dict[str, Any]:
+    return {
+        "citation": found.citation,
+        "law": found.law_title,
+        "path": list(found.path),
+        "article": found.shown,
+        "clause": found.clause,
+        "text": found.text,
+        "char_start": found.start,
+        "char_end": found.end,
+        "version": _version_json(found.version),
+    }
 
 
 def _version_json(version: "LawVersion") -> dict[str, Any]:

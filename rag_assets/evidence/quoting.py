@@ -11,15 +11,13 @@ from rag_assets.chunking import split_sentences
 from rag_assets.evidence.locating import first_words
 from rag_assets.evidence.pack import QuoteCheck
 from rag_assets.law import (
-    ARTICLE_AND_CLAUSE,
     ArticleBegin,
     Clause,
-    article_key,
     find_begins,
     find_clauses,
+    find_references,
     has_articles,
     pick_clause,
-    read_clause,
 )
 from rag_assets.model import FIGURE, DamagedFileError, PageBox, ParsedDocument
 from rag_assets.retrieval.finding import is_imprint
@@ -96,7 +94,6 @@ def _trimmed(text: str, leading: re.Pattern[str]) -> str:
 
 # Spec 000 recommends quotes of at most so many words.
 QUOTE_WORDS = 60
-_NAMED = re.compile(ARTICLE_AND_CLAUSE)
 # What a printed line has and its clean text has not, or the other way round: white space, hyphens
 # at line ends, invisible characters, the pipes and escapes of tables,
 # the caret of an exponent.
@@ -285,10 +282,8 @@ def article_span(text: str, article: str, question: str) -> tuple[int, int] | No
 
 
 def _named_clause(key: str, article: str, question: str) -> Clause | None:
-    for match in _NAMED.finditer(question):
-        if article_key(match["number"], match["part"]) == key:
-            return pick_clause(find_clauses(article), *read_clause(match))
-    return None
+    named = next((one for one in find_references(question) if one.key == key), None)
+    return pick_clause(find_clauses(article), named.paragraph, named.item) if named else None
 
 
 def _clause_shown(article: str, place: int) -> str:

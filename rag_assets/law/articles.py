@@ -64,7 +64,7 @@ class ArticleBegin:
     """The beginning of an article.
 
     Args:
-        key: number, and for 之一 that behind a dot: `20`, `276.1`.
+        key: number, and for 之一 that behind a hyphen: `20`, `276-1`.
         shown: as the statute writes it.
         start: offset of its first character.
     """
@@ -74,27 +74,9 @@ class ArticleBegin:
     start: int
 
 
-@dataclass(frozen=True, slots=True)
-class ArticleReference:
-    """An article that a text names.
-
-    Args:
-        key: as of `ArticleBegin`.
-        shown: as it is written, without white space.
-        law: the law's name as it is written; None where none is.
-        documents: ids of the documents that it means, the newest version first; empty where no
-            law is named, or none that is known.
-    """
-
-    key: str
-    shown: str
-    law: str | None = None
-    documents: tuple[str, ...] = ()
-
-
 def article_key(number: str, part: str | None) -> str:
     """Return the key of an article from its numbers as they are written."""
-    return f"{read_number(number)}" + (f".{read_number(part)}" if part else "")
+    return f"{read_number(number)}" + (f"-{read_number(part)}" if part else "")
 
 
 def find_begins(text: str) -> list[ArticleBegin]:
@@ -119,7 +101,7 @@ def article_pattern(key: str) -> str:
 
     For Rust's engine, which looks neither ahead nor behind.
     """
-    number, _, part = key.partition(".")
+    number, _, part = key.partition("-")
     told = rf"第\s?{_either(number)}\s?条" + (rf"\s?之\s?{_either(part)}" if part else "")
     return rf"(?m)^{_MARKUP}{told}(?:[^{_PROSE}]|$)"
 
@@ -176,12 +158,6 @@ def _dated(text: str) -> Iterator[tuple[int, str]]:
         yield int(date["year"].translate(_DATE_DIGITS)), after
 
 
-# An article with the clause of it that is named; of several clauses none is read.
-ARTICLE_AND_CLAUSE = (
-    rf"第\s?(?P<number>{NUMBER})\s?条(?:\s?之\s?(?P<part>{NUMBER}))?"
-    rf"(?:第\s?(?P<paragraph>{NUMBER})\s?款)?(?:第?\s?[(（]?(?P<item>{NUMBER})[)）]?\s?项)?"
-    rf"(?P<more>(?:[、,，和与及至到或]|以及)\s?第?\s?[(（]?{NUMBER}[)）]?\s?[款项])?"
-)
 _ITEM = re.compile(rf"[#>*_\s\u3000]*[(（]\s?(?P<number>{NUMBER})\s?[)）]")
 _SUBITEM = re.compile(r"[#>*_\s\u3000]*(?:\d{1,2}\s?[.、．]|[⒈-⒛①-⑳])")
 # What stands between two articles.
@@ -238,33 +214,59 @@ def find_clauses(article: str) -> list[Clause]:
     ]
 
 
-def read_clause(match: re.Match[str]) -> tuple[int | None, int | None]:
-    """Return paragraph and item that a match of `ARTICLE_AND_CLAUSE` names, None for what not."""
-    if match["more"]:
-        return None, None
-    paragraph, item = (
-        read_number(match[kind]) if match[kind] else None for kind in ("paragraph", "item")
-    )
-    return paragraph, item
-
-
 def pick_clause(
-    clauses: Sequence[Clause], paragraph: int | None, item: int | None
+    clauses: Sequence[Clause],
+    paragraph: int | None,
+    item: int | None,
+    *,
+    is_bracketed: bool = False,
 ) -> Clause | None:
     """Return the clause that is named, None where nothing is named or the article has it not.
 
     An item without a paragraph is the first of its number.
+
+    Args:
+        is_bracketed: whether the paragraph is written (2): the item where there is no paragraph.
     """
     if paragraph is None and item is None:
         return None
+    named = [(paragraph, item), (None, paragraph)] if is_bracketed else [(paragraph, item)]
     return next(
         (
             clause
+            for paragraph, item in named
             for clause in clauses
             if paragraph in {None, clause.paragraph} and clause.item == item
         ),
         None,
     )
+
+
+def describe_missing(
+    shown: str,
+    clauses: Sequence[Clause],
+    paragraph: int | None,
+    item: int | None,
+    *,
+    is_bracketed: bool = False,
+) -> str | None:
+    """Return what clauses an article has where one is named that it has not; else None.
+
+    Args:
+        shown: the article as it is cited; the others as of `pick_clause`.
+    """
+    picked = pick_clause(clauses, paragraph, item, is_bracketed=is_bracketed)
+    if picked is not None or not clauses or (paragraph is None and item is None):
+        return None
+    paragraphs = clauses[-1].paragraph
+    if paragraph is not None and paragraph > paragraphs:
+        said = "1 paragraph (款)" if paragraphs == 1 else f"{paragraphs} paragraphs (款)"
+        return f"{shown} has {said}, no 第{write_number(paragraph)}款"
+    items = [one for one in clauses if one.item is not None and paragraph in {None, one.paragraph}]
+    where = shown if paragraph is None else f"第{write_number(paragraph)}款 of {shown}"
+    last = max((one.item or 0 for one in items), default=0)
+    said = f"has items (项) up to 第{write_number(last)}项" if last else "has no items (项)"
+    return f"{where} {said}, no 第{write_number(item or 0)}项"
 
 
 def _shown(paragraph: int, item: int | None, paragraphs: int) -> str:

@@ -1,18 +1,12 @@
 """Citations of statutes as `[文件 > 章节 > 条款]`, written and read back."""
 
-import re
-import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rag_assets.law.articles import ARTICLE_AND_CLAUSE, article_key, read_clause
+from rag_assets.law.names import fold_text
+from rag_assets.law.references import ArticleReference, find_references
 from rag_assets.law.structure import PATH_SEPARATOR
 from rag_assets.model import UsageError
-
-_CITATION = re.compile(r"^[\[【［]\s*(?P<inner>.+?)\s*[\]】］]$")
-_PARTS = re.compile(r"\s*[>＞›]\s*")
-_VERSION = re.compile(r"\s*[(（](?P<day>\d{4}-\d{2}-\d{2})[)）]$")
-_ARTICLE = re.compile(rf"^{ARTICLE_AND_CLAUSE}$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +17,7 @@ class StatuteCitation:
         law: title or short name; `version` the day of its wording, where it is named.
         path: levels, the highest first; may be left out.
         key: of the article: `133-1`; `paragraph` and `item` from 1, where named.
+        is_bracketed: as of `ArticleReference`.
     """
 
     law: str
@@ -31,6 +26,7 @@ class StatuteCitation:
     key: str
     paragraph: int | None = None
     item: int | None = None
+    is_bracketed: bool = False
 
 
 def write_citation(
@@ -52,23 +48,25 @@ def read_citation(written: str) -> StatuteCitation:
     Raises:
         UsageError: it names no law or no article.
     """
-    match = _CITATION.match(written.strip())
-    parts = [part for part in _PARTS.split(match["inner"] if match else written.strip()) if part]
-    article = _ARTICLE.match("".join(parts[-1].split())) if len(parts) > 1 else None
-    if article is None:
+    found = [one for one in find_references(written) if one.path is not None]
+    if len(found) != 1 or found[0].end < len(written.rstrip(" ]】］.。")):
         raise UsageError(
             f"'{written}' is no citation of a statute. Write [law > chapter > article], for "
             "instance [刑法 > 第二编 分则 > 第一百三十三条之一]; the chapter may be left out."
         )
-    version = _VERSION.search(parts[0])
-    paragraph, item = read_clause(article)
+    return citation_of(found[0])
+
+
+def citation_of(found: ArticleReference) -> StatuteCitation:
+    """Return what a reference with a law names, as a citation."""
     return StatuteCitation(
-        _VERSION.sub("", parts[0]).strip("《》"),
-        version["day"] if version else None,
-        tuple(parts[1:-1]),
-        article_key(article["number"], article["part"]).replace(".", "-"),
-        paragraph,
-        item,
+        found.law or "",
+        found.version,
+        found.path or (),
+        found.key,
+        found.paragraph,
+        found.item,
+        found.is_bracketed,
     )
 
 
@@ -79,4 +77,4 @@ def is_below(path: Sequence[str], levels: Sequence[str]) -> bool:
 
 
 def _folded(level: str) -> str:
-    return "".join(unicodedata.normalize("NFKC", level).split())
+    return "".join(fold_text(level).split())

@@ -1,11 +1,16 @@
-"""Which law of a library a name means: its title, or a short title that is listed here."""
+"""Which law of a library a name means: its title, or a short or an English title that is listed."""
 
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from pathlib import PurePosixPath
+from typing import NamedTuple
 
 from rag_assets.model import HAN
+from rag_assets.workspace import configs_folder
+
+NAMES_FILE = "law_names.tsv"
 
 LAW_NOUNS = frozenset([
     "act", "acts", "agreement", "bill", "bylaws", "charter", "code",
@@ -20,29 +25,107 @@ _VERSION = re.compile(r"[(（][^()（）]*\d{4}[^()（）]*[)）]|\s+")
 # 实施《中华人民共和国水法》办法 is called so, 实施《水法》办法 and 实施水法办法.
 _MARKS = re.compile("[《》〈〉“”]")
 _DATE = re.compile(r"\d{4}(?:-\d{2}){2}")
+# 公司法(2018年修正), 公司法(2018-10-26): the year or the day of a wording.
+_YEAR = re.compile(r"\([^()\d]{0,4}(\d{4}(?:-\d{2}-\d{2})?)")
 # 民法典合同编: books have no number of their own, so the article says which. Where each book lies
 # in a file of its own, the code's name means them all.
-_BOOK = re.compile(r"(?<=[典法])(?:[^典()]{1,4}编|[总分附]则)$")
-# Short titles in use. Nothing else is a name: an ending or some characters of a title may be
-# another law's, as 合同法 is not 劳动合同法.
-_SHORT_TITLES = {
-    "版权法": "著作权法", "保密法": "保守国家秘密法", "村委会组织法": "村民委员会组织法",
-    "道交法": "道路交通安全法", "地方组织法": "地方各级人民代表大会和地方各级人民政府组织法",
-    "电商法": "电子商务法", "反电诈法": "反电信网络诈骗法", "房地产管理法": "城市房地产管理法",
-    "个保法": "个人信息保护法", "个税法": "个人所得税法", "环保法": "环境保护法",
-    "计生法": "人口与计划生育法", "交强险条例": "机动车交通事故责任强制保险条例",
-    "居委会组织法": "城市居民委员会组织法", "民诉法": "民事诉讼法", "破产法": "企业破产法",
-    "全国人大组织法": "全国人民代表大会组织法", "社保法": "社会保险法", "食安法": "食品安全法",
-    "数安法": "数据安全法", "税收征管法": "税收征收管理法", "土地承包法": "农村土地承包法",
-    "网安法": "网络安全法", "未保法": "未成年人保护法", "消保法": "消费者权益保护法",
-    "消法": "消费者权益保护法", "刑法典": "刑法", "刑诉法": "刑事诉讼法",
-    "行诉法": "行政诉讼法", "招投标法": "招标投标法", "政采法": "政府采购法",
-    "治安处罚法": "治安管理处罚法",
-}  # fmt: skip
+_BOOK = re.compile(r"(?<=[典法])[·•之的(-]?((?:[^典()]{1,4}编|[总分附]则))\)?$")
+# 最高人民法院关于适用《公司法》若干问题的规定(三) is called 公司法司法解释三.
+_INTERPRETATION = re.compile(
+    r"(?:关于(?:适用|审理|办理))(?P<law>.+?)(?:案件)?(?:具体)?(?:适用|应用)?(?:法律)?(?:若干)?(?:问题)?的?"
+    r"(?:解释|规定)(?:\((?P<number>[一二三四五六七八九十]+)\))?$"
+)
+_NUMBERED = re.compile(r"\(([一二三四五六七八九十]+)\)$")
 # Below it a name has nothing in common with another that a person would see (rapidfuzz WRatio,
 # 0 to 100; its documentation calls 60 the usual lower bound of "similar").
 _SIMILAR_NAME = 60.0
 _NEAREST = 3
+
+
+class _Folding(dict[int, str]):
+    """For `str.translate`: each character as `fold_text` has it, found when it is first met."""
+
+    def __missing__(self, code: int) -> str:
+        plain = unicodedata.normalize("NFKC", chr(code))
+        # ㈠ is (一): what becomes several characters would move the others.
+        plain = plain.strip("()") if "\u3220" <= chr(code) <= "\u3229" else plain
+        self[code] = plain if len(plain) == 1 else chr(code)
+        return self[code]
+
+
+class _Listed(NamedTuple):
+    """Names of `NAMES_FILE`: titles by short title, and by the words of an English one."""
+
+    short: Mapping[str, str]
+    english: Mapping[tuple[str, ...], str]
+    english_titles: Mapping[str, str]
+    folding: _Folding
+
+
+@lru_cache(maxsize=1)
+def _listed() -> _Listed:
+    lines = (configs_folder() / NAMES_FILE).read_text("utf-8").splitlines()
+    rows = [line.split("\t") for line in lines if not line.startswith("#")]
+    _, traditional, simplified = rows.pop(0)
+    marks = zip("〈〉「」『』", "《》" * 3, strict=True)
+    folding = _Folding(
+        {ord(one): other for one, other in [*zip(traditional, simplified, strict=True), *marks]}
+    )
+    english = {name: title for title, _, names in rows for name in names.split("; ") if name}
+    return _Listed(
+        {name: title for title, names, _ in rows for name in names.split("; ") if name},
+        {english_words(name): title for name, title in english.items()},
+        english,
+        folding,
+    )
+
+
+def fold_text(text: str) -> str:
+    """Return a text in simplified characters of usual width, each in its place.
+
+    Title marks become 《》.
+    """
+    return text.translate(_listed().folding)
+
+
+_COUNTRY_IN_ENGLISH = re.compile(
+    r"(?:the\s+)?people['’]s republic of china|p\.r\.c\.", re.IGNORECASE
+)
+_WORD = re.compile(r"[a-z]+(?:['’-][a-z]+)*")
+# Words that make no difference between two laws.
+_NO_NAME = re.compile(
+    "an?|the|of|on|for|and|in|to|by|with|from|over|against|at|its|as|concerning|regarding|governing|"
+    "prc|china|china's|chinese|new|current|amended|revised|latest"
+)
+_SPELLINGS = {
+    "labour": "labor", "defence": "defense", "organisation": "organization", "licence": "license",
+    "licences": "license", "licensing": "license", "standardisation": "standardization",
+}  # fmt: skip
+
+
+def english_words(name: str) -> tuple[str, ...]:
+    """Return what of an English name tells a law from others: its words, sorted, in the singular.
+
+    Law on Road Traffic Safety and Road Traffic Safety Law are one name.
+    """
+    words = _WORD.findall(_COUNTRY_IN_ENGLISH.sub(" ", name).casefold().replace("’", "'"))
+    plain = (
+        _SPELLINGS.get(word, word).replace("-", "")
+        for word in words
+        if not _NO_NAME.fullmatch(word)
+    )
+    singular = (re.sub(r"'s?$", "", word) for word in plain)
+    return tuple(
+        sorted(
+            re.sub(r"ies$", "y", word) if word.endswith("ies") else word.rstrip("s")
+            for word in singular
+        )
+    )
+
+
+def english_law(name: str) -> str | None:
+    """Return the Chinese title of the law that has an English name."""
+    return _listed().english.get(english_words(name))
 
 
 class LawNames:
@@ -60,10 +143,12 @@ class LawNames:
             for name in own:
                 if (dated := _DATE.search(name)) is not None:
                     self._dates[identity] = dated.group()
-                for plain in {plain_name(name), own_name(name)} - {""}:
+                folded = fold_text(name)
+                for plain in {plain_name(folded), own_name(folded)} - {""}:
                     self._by_name.setdefault(plain, []).append(identity)
-                    if (code := _BOOK.sub("", plain)) != plain:
-                        self._books.setdefault(code, []).append(identity)
+                    code = _BOOK.sub("", plain)
+                    for other in {code, *_other_names(plain)} - {plain}:
+                        self._books.setdefault(other, []).append(identity)
 
     @classmethod
     def joined(cls, parts: Sequence["LawNames"]) -> "LawNames":
@@ -82,24 +167,42 @@ class LawNames:
         """Return the documents whose name this is, the newest version first; none is guessed.
 
         A law's name is its title, with or without the country, the marks and the day of a wording,
-        its file's name, or one of `_SHORT_TITLES`; of a code its books are meant.
+        its file's name, or one that is listed; of a code its books are meant.
         """
-        if own := self._named(own_name(written)):
-            return self._newest_first(own)
+        written = fold_text(written)
         plain = plain_name(written)
-        plain = _SHORT_TITLES.get(plain, plain)
-        return self._newest_first(self._named(plain) or self._named(_BOOK.sub("", plain)))
+        listed = _listed()
+        title = listed.short.get(plain) or (None if HAN.search(plain) else english_law(written))
+        book = _BOOK.sub(r"\1", plain)
+        names = (own_name(written), plain, title, book, _BOOK.sub("", plain))
+        found = next((own for name in names if name and (own := self._named(name))), ())
+        year = _YEAR.search(written)
+        meant = [one for one in found if year and self._dates.get(one, "").startswith(year[1])]
+        return self._newest_first(meant or found)
+
+    def books_beside(self, title: str) -> list[str]:
+        """Return the documents of the code of which a title is a book; of other titles none."""
+        plain = plain_name(fold_text(title))
+        code = _BOOK.sub("", plain)
+        return self.find(code) if code != plain else []
 
     def nearest(self, written: str) -> list[str]:
-        """Return the names that resemble one, the likest first."""
+        """Return the names that resemble one, the likest first, a law before the rules to it."""
         from rapidfuzz import process
 
         if not HAN.search(written):
-            return []
+            known = [name for name, law in _listed().english_titles.items() if self._named(law)]
+            found = process.extract(
+                written, known, limit=_NEAREST, score_cutoff=_SIMILAR_NAME, processor=str.casefold
+            )
+            return [name for name, *_ in found]
+        plain = plain_name(fold_text(written))
         found = process.extract(
-            plain_name(written), list(self._by_name), limit=_NEAREST, score_cutoff=_SIMILAR_NAME
+            plain, list(self._by_name), limit=4 * _NEAREST, score_cutoff=_SIMILAR_NAME
         )
-        return [name for name, *_ in found]
+        # Of a name that is part of several longer ones all are as like.
+        ranked = sorted(found, key=lambda one: (-round(one[1]), len(one[0])))
+        return [name for name, *_ in ranked[:_NEAREST]]
 
     def _named(self, plain: str) -> list[str]:
         """Return the documents of this very name, and the books of a code of this name."""
@@ -108,6 +211,25 @@ class LawNames:
     def _newest_first(self, identities: Iterable[str]) -> list[str]:
         unique = sorted(set(identities))
         return sorted(unique, key=lambda one: self._dates.get(one, ""), reverse=True)
+
+
+def _other_names(plain: str) -> set[str]:
+    """Return what a numbered law is called besides: 刑法修正案九, 公司法司法解释三."""
+    found = {_NUMBERED.sub(r"\1", plain)}
+    interpretation = _INTERPRETATION.search(plain)
+    if interpretation is not None:
+        number = interpretation["number"] or ""
+        for kind in ("司法解释", "解释"):
+            name = interpretation["law"] + kind
+            found |= {f"{name}{number}", f"{name}({number})" if number else name}
+    return found
+
+
+@lru_cache(maxsize=1)
+def national_laws() -> LawNames:
+    """Return the listed laws by name, whatever a library holds."""
+    titles = {*_listed().english.values(), *_listed().short.values()}
+    return LawNames({title: [title] for title in titles})
 
 
 def plain_name(name: str) -> str:

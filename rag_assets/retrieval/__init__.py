@@ -20,7 +20,14 @@ from rag_assets.retrieval.hits import (
     explain,
     explain_hit,
 )
-from rag_assets.retrieval.laws import AskedDay, HeldLaw, HeldLaws, find_articles
+from rag_assets.retrieval.laws import (
+    AskedDay,
+    HeldLaw,
+    HeldLaws,
+    cite_article,
+    find_articles,
+    nearest_article,
+)
 from rag_assets.retrieval.opened import (
     Asked,
     OpenedLibrary,

@@ -14,10 +14,13 @@ from rag_assets.law import (
     ArticleReference,
     LawNames,
     article_pattern,
+    describe_missing,
+    find_clauses,
     find_references,
     mark_name,
     own_name,
 )
+from rag_assets.law.citing import write_citation
 from rag_assets.law.metadata import StatedRepeal
 from rag_assets.law.structure import is_amendment
 from rag_assets.law.versions import LAWS_KEY, Judged, Standing, Wording, judge_wordings
@@ -183,6 +186,20 @@ class HeldLaws:
         """Return a law by its key, None where there is none."""
         return next((one.by_key[key] for one in self._published if key in one.by_key), None)
 
+    def with_books(self, laws: "Sequence[HeldLaw]") -> list[HeldLaw]:
+        """Return some laws, and of a book of a code the others: 民法典 lies in several files."""
+        beside = (key for law in laws for key in self.names.books_beside(law.shown_title))
+        return [self[key] for key in dict.fromkeys([*(law.key for law in laws), *beside])]
+
+    def wordings_in(self, question: str) -> list[str]:
+        """Return the uids of the wordings that a question names by their day: 公司法(2018)第3条."""
+        return [
+            law.doc_uid
+            for one in find_references(question, self.names)
+            for law in map(self.__getitem__, one.documents)
+            if one.version is not None and str(law.version_day).startswith(one.version)
+        ]
+
     def within(self, law: HeldLaw) -> list[HeldLaw]:
         """Return the laws that a document of several holds; none for any other."""
         found: list[HeldLaw] = []
@@ -312,7 +329,7 @@ class AskedDay:
     Args:
         laws: of the publications that are asked.
         has_all_versions: whether wordings in whose place another is in force are found too.
-        named: uids of documents that the question names: these are found, whatever they hold.
+        named: uids of documents that are asked for: these are found, whatever they hold.
     """
 
     laws: HeldLaws
@@ -361,6 +378,10 @@ class AskedDay:
         found.sort(key=lambda law: (-law.version_day.toordinal(), law.is_in_compilation))
         return sorted(found, key=lambda law: self._standing(law) != "in_force")
 
+    def in_force(self, laws: Sequence[HeldLaw]) -> list[HeldLaw]:
+        """Return those of some laws that are in force on the day."""
+        return [law for law in laws if self._standing(law) == "in_force"]
+
     def _standing(self, law: HeldLaw) -> Standing | None:
         return self.laws.judge(law, self.day).standing if law.wording is not None else None
 
@@ -385,9 +406,9 @@ def put_articles_first(
 ) -> tuple[list[Hit], list[str]]:
     """Return hits with the articles that a question names before all others.
 
-    Of a law that is named the wording in force on the day that is asked for, without a day the
-    newest that holds the article; where no law is named the article of each document, in the order
-    of the search.
+    Of a law that is named the wording whose day is named, else the one in force on the day that is
+    asked for, without a day the newest that holds the article; where no law is named the article of
+    each document, in the order of the search.
 
     Args:
         readers: one a namespace.
@@ -400,12 +421,11 @@ def put_articles_first(
         The hits, those that were put first with `named_article` in their explanations and the best
         hit's score; and what a person should know: a law or article that is not there.
     """
-    if "条" not in text:
-        return list(hits), []
     laws = day.laws if day is not None else HeldLaws([reader.laws for reader in readers])
     references = find_references(text, laws.names)
+    if not references:
+        return list(hits), []
     found = [_look_up(readers, laws, reference, filters, day) for reference in references]
-    warnings = [text for one in found for text in _warnings(one, laws)]
     order = {hit.chunk_key: place for place, hit in enumerate(hits)}
     named: dict[str, str] = {}
     for one in found:
@@ -416,6 +436,7 @@ def put_articles_first(
             named.setdefault(key, one.reference.shown)
     known = {hit.chunk_key: hit for hit in hits}
     known |= fetch_hits(readers, [key for key in named if key not in known])
+    warnings = [text for one in found for text in _warnings(one, laws, readers, known, day)]
     best = hits[0].score if hits else 1.0
     first = [
         replace(
@@ -453,7 +474,7 @@ def _look_up(
     meant = [laws[key] for key in reference.documents]
     for law in day.chosen(meant) if day is not None else meant:
         reader = by_name[law.namespace]
-        held = find_articles(reader, law, reference.key.replace(".", "-"))
+        held = find_articles(reader, law, reference.key)
         if held is None:
             ids = reader.find_pattern(pattern, filters, law.doc_uid)
         else:
@@ -463,7 +484,13 @@ def _look_up(
     return _Found(reference, ())
 
 
-def _warnings(found: _Found, laws: HeldLaws) -> Iterator[str]:
+def _warnings(
+    found: _Found,
+    laws: HeldLaws,
+    readers: "Sequence[Reader]",
+    hits: Mapping[str, Hit],
+    day: AskedDay | None,
+) -> Iterator[str]:
     reference = found.reference
     if _is_of_any(reference):
         if not found.keys:
@@ -477,7 +504,51 @@ def _warnings(found: _Found, laws: HeldLaws) -> Iterator[str]:
             + (f"; the nearest names are {near}" if near else "")
         )
         return
-    law = laws[reference.documents[0]]
-    meant = mark_name(law.title or law.shown_title)
+    meant = mark_name(reference.law or "")
+    days = [str(laws[key].version_day) for key in reference.documents]
+    if reference.version and not any(one.startswith(reference.version) for one in days):
+        yield f"{meant} has no wording of {reference.version} here, but of {', '.join(days)}"
     if not found.keys:
-        yield f"{meant} has no {reference.shown} among the passages searched"
+        held = [laws[key] for key in reference.documents]
+        if day is not None:
+            held = day.in_force(held) or held
+        nearest = nearest_article(readers, laws.with_books(held), reference.key)
+        near = f"; the nearest is {cite_article(*nearest)}" if nearest is not None else ""
+        yield f"{meant} has no {reference.shown} among the passages searched{near}"
+        return
+    hit = hits[found.keys[0]]
+    for article in hit.articles:
+        is_whole = hit.char_start <= article.char_start and article.char_end <= hit.char_end
+        if article.key == reference.key and is_whole:
+            own = hit.text[article.char_start - hit.char_start : article.char_end - hit.char_start]
+            missing = describe_missing(
+                article.shown, find_clauses(own), reference.paragraph, reference.item,
+                is_bracketed=reference.is_bracketed,
+            )  # fmt: skip
+            if missing is not None:
+                yield f"{meant}: {missing}"
+
+
+def nearest_article(
+    readers: "Sequence[Reader]", laws: Sequence[HeldLaw], key: str
+) -> tuple[HeldLaw, Article, Hit] | None:
+    """Return the article of some laws whose number is nearest, with its law and the chunk in which
+    it begins; None where they have no articles.
+    """
+    number, _, part = key.partition("-")
+    by_name = {reader.namespace: reader for reader in readers}
+    held = [
+        (abs(one.number - int(number)), abs(one.part - int(part or 0)), place, one, chunk_id)
+        for place, law in enumerate(laws)
+        for chunk_id, articles in find_articles(by_name[law.namespace], law) or ()
+        for one in articles
+    ]
+    if not held:
+        return None
+    _, _, place, article, chunk_id = min(held, key=lambda one: one[:3])
+    return laws[place], article, by_name[laws[place].namespace].fetch_hits([chunk_id])[chunk_id]
+
+
+def cite_article(law: HeldLaw, article: Article, hit: Hit, day: str = "") -> str:
+    """Return the citation of an article of a law, with the day of its wording where it is given."""
+    return write_citation(law.shown_title, hit.section_path, article.shown, version=day)

@@ -199,7 +199,7 @@ class Retriever:
         unknown = self._unknown_values(chosen) if filters is not None else []
         barred = self.not_citable() if chosen.citable_only and self._looks_at_raw else {}
         chosen = replace(chosen, without=tuple(dict.fromkeys((*chosen.without, *barred))))
-        day = self._day(as_of, chosen, all_versions=all_versions)
+        day = self._day(text, as_of, chosen, all_versions=all_versions)
         if day is not None:
             chosen = replace(chosen, without_wordings=day.documents)
         if asked is not None and asked.text == text:
@@ -238,7 +238,7 @@ class Retriever:
         )
 
     def _day(
-        self, as_of: date | None, filters: SearchFilters, *, all_versions: bool
+        self, question: str, as_of: date | None, filters: SearchFilters, *, all_versions: bool
     ) -> AskedDay | None:
         """Return the day for which laws are asked, None without one and where no statute is."""
         if as_of is None:
@@ -246,7 +246,8 @@ class Retriever:
         laws = HeldLaws([reader.laws for reader in self.readers])
         if not laws.holds_statutes:
             return None
-        return AskedDay(laws, as_of, all_versions, filters.doc_uids or ())
+        named = (*(filters.doc_uids or ()), *laws.wordings_in(question))
+        return AskedDay(laws, as_of, all_versions, named)
 
     def not_citable(self) -> dict[str, str]:
         """Return, as filters name them, documents that must not be cited any more, and why."""

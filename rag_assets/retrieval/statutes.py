@@ -8,8 +8,16 @@ from functools import cached_property
 from itertools import pairwise
 
 from rag_assets.chunking import split_sentences
-from rag_assets.law import Clause, find_clauses, mark_name, pick_clause, write_number
-from rag_assets.law.citing import StatuteCitation, is_below, read_citation, write_citation
+from rag_assets.law import (
+    Clause,
+    describe_missing,
+    find_clauses,
+    find_references,
+    mark_name,
+    pick_clause,
+    write_number,
+)
+from rag_assets.law.citing import StatuteCitation, citation_of, is_below, write_citation
 from rag_assets.law.metadata import LawLevel
 from rag_assets.law.versions import Judged, Standing, Wording
 from rag_assets.model import HAN, HAN_RANGES, Article, UsageError
@@ -24,7 +32,9 @@ from rag_assets.retrieval import (
     Reader,
     Retriever,
     SearchFilters,
+    cite_article,
     find_articles,
+    nearest_article,
 )
 
 
@@ -215,19 +225,49 @@ class LawShelf:
             )
         return [self._laws[key] for key in keys]
 
+    def articles(self, written: str, *, is_whole: bool = False) -> list[FoundArticle]:
+        """Return the articles that a text names, in any spelling: 刑法133之一, 劳动合同法第5至7条.
+
+        Args:
+            is_whole: return the article where a paragraph or item of it is named.
+
+        Raises:
+            UsageError: it names none with its law, or one of them is not there.
+        """
+        found = find_references(written, self._laws.names)
+        without = [one.shown for one in found if one.law is None]
+        if not found or without:
+            near = ", ".join(map(mark_name, self._laws.names.nearest(written)))
+            raise UsageError(
+                f"'{written}' names no {'law' if without else 'article of a law that is here'}. "
+                "Give law and article, for instance 刑法133之一, Criminal Law art. 264 or "
+                "[刑法 > 第二编 分则 > 第一百三十三条之一]."
+                + (f" The nearest names are {near}." if near else "")
+            )
+        if is_whole:
+            found = [replace(one, paragraph=None, item=None) for one in found]
+        return [self.article(citation_of(one)) for one in found]
+
     def article(self, citation: StatuteCitation | str) -> FoundArticle:
-        """Return the article, or the clause of it, that a citation names.
+        """Return the article, or the clause of it, that a citation or another spelling names.
 
         The wording is the one that is named, else the one in force, else the one that was repealed,
         else the only one that there is, whatever its standing: that is told.
 
         Raises:
             UsageError: there is no such law, wording, article or clause; what is near is named.
+                Several articles are named.
         """
-        asked = read_citation(citation) if isinstance(citation, str) else citation
+        if isinstance(citation, str):
+            several = self.articles(citation)
+            if len(several) > 1:
+                named = ", ".join(one.citation for one in several)
+                raise UsageError(f"'{citation}' names several articles: {named}. Name one of them.")
+            return several[0]
+        asked = citation
         versions = self.versions(asked.law)
         if asked.version is not None:
-            chosen = [one for one in versions if str(one.version_date) == asked.version]
+            chosen = [one for one in versions if str(one.version_date).startswith(asked.version)]
         else:
             chosen = [one for one in versions if one.standing == "in_force"] or [
                 one for one in versions if one.standing == "repealed"
@@ -316,7 +356,9 @@ class LawShelf:
             clause, lead = "", None
             if asked.paragraph is not None or asked.item is not None:
                 clauses = find_clauses(text)
-                picked = pick_clause(clauses, asked.paragraph, asked.item)
+                picked = pick_clause(
+                    clauses, asked.paragraph, asked.item, is_bracketed=asked.is_bracketed
+                )
                 if picked is None:
                     return None
                 first, last = _span_of(picked, clauses)
@@ -355,35 +397,36 @@ class LawShelf:
 
     def _nearest(self, versions: Sequence[LawVersion], asked: StatuteCitation) -> str:
         """Return what to say of an article that is not there."""
-        title = versions[0].title
-        places = [place for one in versions for place in self._places(one, asked.key)]
-        number, _, part = asked.key.partition("-")
-        if not places:
-            held = [
-                (version, article)
-                for version in versions
-                for _, articles in self._articles(version)
-                for article in articles
-            ]
-            if not held:
-                return f"{mark_name(title)} has no articles."
-            far = int(number), int(part or 0)
-            version, nearest = min(
-                held, key=lambda one: (abs(one[1].number - far[0]), abs(one[1].part - far[1]))
+        day = asked.version or ""
+        places = [(one, *place) for one in versions for place in self._places(one, asked.key)]
+        below = [one for one in places if is_below(one[2].section_path, asked.path)]
+        for version, article, hit in below:
+            clauses = find_clauses(self._text_of(version, article, hit))
+            missing = describe_missing(article.shown, clauses, asked.paragraph, asked.item)
+            if missing is not None:
+                whole = cite_article(version.law, article, hit, day)
+                return f"{mark_name(version.title)}: {missing}. The whole article is {whole}."
+        if places:
+            version, article, hit = places[0]
+            return (
+                f"{article.shown} of {mark_name(version.title)} is not below "
+                f"{' > '.join(asked.path)}. It is {cite_article(version.law, article, hit, day)}."
             )
-            places = [*self._places(version, nearest.key)][:1]
-            named = f"第{write_number(int(number))}条" + (
-                f"之{write_number(int(part))}" if part else ""
-            )
-            said = f"{mark_name(title)} has no {named}. The nearest is {nearest.shown}:"
-        else:
-            where = " > ".join(places[0][1].section_path) or "no chapter"
-            said = (
-                f"{places[0][0].shown} of {mark_name(title)} has no such clause, or stands "
-                f"elsewhere: it is below {where}. The nearest is"
-            )
-        article, hit = places[0]
-        return f"{said} {write_citation(title, hit.section_path, article.shown)}."
+        laws = self._laws.with_books([one.law for one in versions])
+        nearest = nearest_article([*self._held.readers.values()], laws, asked.key)
+        if nearest is None:
+            return f"{mark_name(versions[0].title)} has no articles."
+        is_there = nearest[1].key == asked.key
+        return (
+            f"{mark_name(asked.law)} has no {_shown_of(asked.key)}. "
+            + ("It is in another book: " if is_there else f"The nearest is {nearest[1].shown}: ")
+            + f"{cite_article(*nearest, day)}."
+        )
+
+
+def _shown_of(key: str) -> str:
+    number, _, part = key.partition("-")
+    return f"第{write_number(int(number))}条" + (f"之{write_number(int(part))}" if part else "")
 
 
 def _newest_first(version: LawVersion) -> tuple[int, bool]:

@@ -182,9 +182,13 @@ def test_the_wording_is_that_of_the_day_or_the_one_that_is_named(workspace: Work
     [
         ("甲乙市养犬条例 > 第九条", "unknown_article", "[甲乙市养犬条例 > 第二章 附则 > 第三条]"),
         ("甲乙市养犬条例 > 第二条之二", "unknown_article", "第二条之一]"),
-        ("甲乙市养犬条例 > 第一条第三款", "unknown_article", "no such clause"),
-        ("甲乙市养犬条例 > 第二条第七项", "unknown_article", "no such clause"),
-        ("甲乙市养犬条例 > 第二章 附则 > 第二条", "unknown_article", "below 第一章 总则"),
+        ("甲乙市养犬条例 > 第一条第三款", "unknown_article", "no 第三款"),
+        ("甲乙市养犬条例 > 第二条第七项", "unknown_article", "no 第七项"),
+        (
+            "甲乙市养犬条例 > 第二章 附则 > 第二条",
+            "unknown_article",
+            "It is [甲乙市养犬条例 > 第一章 总则 >",
+        ),
         ("甲乙市养犬条例(2018-01-01) > 第二条", "unknown_article", "2020-05-01 (in_force)"),
         ("甲乙市养狗条例 > 第二条", "unknown_uid", "The nearest names are 《甲乙市养犬条例》"),
         ("养鸟条例 > 第二条", "unknown_uid", "《养鸟条例》 is not in this vault"),
@@ -365,16 +369,29 @@ def test_a_repealed_law_is_weak_with_the_sentence_that_repeals_it(
     assert judged(drugs, said, date(2019, 1, 1)).status == "OK"
 
 
-def test_articles_named_without_title_marks_are_counted_and_not_checked(drugs: Workspace) -> None:
+def test_articles_of_no_national_law_without_title_marks_are_counted_and_not_checked(
+    drugs: Workspace,
+) -> None:
     found = audit(
         drugs,
-        "根据劳动合同法第三十九条，用人单位可以解除劳动合同。\n\n"
+        "根据戊市绿化条例第三十九条，用人单位可以解除劳动合同。\n\n"
         "依照合同第三条，双方付款。 See Section 3 of this paper.\n\n"
         "《丙市药品条例》第三条规定，借款人应当支付利息。\n",
     )
     assert [row.line for row in found.rows] == [5]
     (warning,) = [one for one in found.warnings if "not checked" in one]
     assert "line 1: 1 article named in words alone (第三十九条)" in warning
+
+
+def test_every_spelling_of_a_national_law_is_cited_without_title_marks(drugs: Workspace) -> None:
+    found = audit(
+        drugs,
+        "根据刑法133之一应当处罚。\n\n《劳动合同法》39条规定了解除。\n\n"
+        "In China, theft is punished (Criminal Law art. 264).\n",
+    )
+    assert [row.cites for row in found.rows] == [
+        "刑法 > 第133条之一", "劳动合同法 > 第39条", "刑法 > 第264条",
+    ]  # fmt: skip
 
 
 def test_an_article_that_is_named_in_words_is_checked_and_counted(drugs: Workspace) -> None:

@@ -8,6 +8,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from rag_assets.cli.main import build_cli
+from rag_assets.law import write_number
 from rag_assets.law.citing import StatuteCitation, read_citation, write_citation
 from rag_assets.model import UsageError
 from rag_assets.retrieval import OpenedLibrary
@@ -65,12 +66,20 @@ AMENDED = """# 丙丁办法
 """
 
 
+def book(name: str, first: int) -> str:
+    articles = (f"第{write_number(first + one)}条 {name}之{one}。" for one in range(3))
+    head = f"# 中华人民共和国民法典\n\n# {name}\n\n2020年5月28日 全国人民代表大会通过\n\n"
+    return head + "\n\n".join(articles) + "\n"
+
+
 @pytest.fixture(scope="module")
 def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OpenedLibrary]:
     files = {
         "evidence/甲乙市养犬条例(2015-03-01).md": OLD,
         "evidence/甲乙市养犬条例(2020-05-01).md": NEW,
         "evidence/丙丁办法(2019-04-01).md": AMENDED,
+        "evidence/民法典/物权编.md": book("物权编", 205),
+        "evidence/民法典/合同编.md": book("合同编", 462),
     }
     workspace = make_workspace(
         tmp_path_factory.mktemp("laws"), files, {**HASHING, "chunk": {"mode": "law"}}
@@ -142,10 +151,14 @@ def test_what_the_text_does_not_say_stays_unknown(library: OpenedLibrary) -> Non
         ("[甲乙条例 > 第一条]", "not in this vault"),
         ("[甲乙市养犬条例 > 第九条]", "nearest is 第三条"),
         ("[甲乙市养犬条例 > 第二章 > 第二条]", "第一章 总则"),
-        ("[甲乙市养犬条例 > 第二条第七项]", "no such clause"),
+        ("[甲乙市养犬条例 > 第二条第七项]", "has items .项. up to 第二项, no 第七项"),
         ("[甲乙市养犬条例(1999-01-01) > 第二条]", "2020-05-01"),
-        ("[甲乙市养犬条例]", "no citation"),
-        ("[甲乙市养犬条例 > 第一章]", "no citation"),
+        ("[甲乙市养犬条例]", "names no article"),
+        ("[甲乙市养犬条例 > 第一章]", "names no article"),
+        ("甲乙市养犬条例第一条第五款", "has 2 paragraphs .款., no 第五款"),
+        ("民法典第八百条", r"nearest is 第四百六十四条: \[中华人民共和国民法典合同编"),
+        ("民法典合同编第二百零六条", r"another book: \[中华人民共和国民法典物权编"),
+        ("某某法第三条", "not in this vault"),
     ],
 )
 def test_what_is_not_there_is_refused_and_the_nearest_is_named(
@@ -153,6 +166,36 @@ def test_what_is_not_there_is_refused_and_the_nearest_is_named(
 ) -> None:
     with pytest.raises(UsageError, match=told):
         shelf(library, date(2021, 1, 1)).article(asked)
+
+
+def test_the_nearest_article_is_found_by_its_citation(library: OpenedLibrary) -> None:
+    laws = shelf(library, date(2021, 1, 1))
+    for asked in (
+        "甲乙市养犬条例第9条",
+        "民法典800",
+        "民法典合同编§206",
+        "甲乙市养犬条例第二条第七项",
+    ):
+        with pytest.raises(UsageError) as refused:
+            laws.article(asked)
+        printed = "[" + str(refused.value).rpartition("[")[2]
+        assert laws.article(printed).citation in {
+            printed[:-1],
+            printed[:-1].replace("例 >", "例(2020-05-01) >"),
+        }
+
+
+def test_a_bracket_behind_an_article_of_one_paragraph_is_an_item(library: OpenedLibrary) -> None:
+    assert shelf(library, date(2021, 1, 1)).article("甲乙市养犬条例§2(2)").clause == "第二项"
+
+
+def test_a_range_names_each_of_its_articles(library: OpenedLibrary) -> None:
+    laws = shelf(library, date(2021, 1, 1))
+    assert [one.shown for one in laws.articles("民法典第205至207条")] == [
+        "第二百零五条", "第二百零六条", "第二百零七条",
+    ]  # fmt: skip
+    with pytest.raises(UsageError, match="names several articles"):
+        laws.article("民法典第205至207条")
 
 
 def test_the_only_wording_is_shown_whatever_its_standing(library: OpenedLibrary) -> None:

@@ -1,7 +1,7 @@
 """The tools of an agent that searches statutes, and the rules that do without a model."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import date
 from typing import Annotated, Any
 
@@ -111,12 +111,16 @@ def law_search(
 def law_article(
     search: LawSearch,
     citation: Annotated[
-        str, Field(description="[law > chapter > article]; chapters may be left out.")
+        str,
+        Field(
+            description="[law > chapter > article], chapters may be left out; or in words: "
+            "刑法133之一, 劳动合同法第5至7条."
+        ),
     ],
 ) -> Found:
-    """Show one article whole; of another wording where the citation names its day."""
-    asked = replace(read_citation(citation), paragraph=None, item=None)
-    return Found((_line(search, search.shelf.article(asked), 0.0),))
+    """Show an article whole; of another wording where the citation names its day."""
+    found = search.shelf.articles(citation, is_whole=True)
+    return Found(tuple(_line(search, one, 0.0) for one in found))
 
 
 def finish(

@@ -44,15 +44,23 @@ def law_search(
 def law_article(
     library: OpenedLibrary,
     citation: Annotated[
-        str, Field(description="[law > chapter > article]; chapters may be left out.")
+        str,
+        Field(
+            description="[law > chapter > article], chapters may be left out; or in words: "
+            "刑法133之一, 劳动合同法第5至7条, Criminal Law art. 264."
+        ),
     ],
     namespaces: Namespaces = (),
     as_of: AsOf = None,
 ) -> dict[str, Any]:
-    """Return the article, paragraph (款) or item (项) that a citation names, cut out exactly."""
+    """Return the article, paragraph (款) or item (项) that a citation names, cut out exactly.
+
+    Of a range or a list of articles `articles` has each.
+    """
     day = _asked_day(as_of)
     with library.hold(namespaces) as held:
-        return describe_article(LawShelf(held, day).article(citation), day)
+        found = [describe_article(one, day) for one in LawShelf(held, day).articles(citation)]
+    return found[0] if len(found) == 1 else {"articles": found}
 
 
 def describe_search(found: StatuteSearch) -> dict[str, Any]:
