@@ -61,7 +61,7 @@ def write_examples(
         path,
         **_tokens([ids[place] for place in order], words),
         labels=np.array([each.label for each in mixed], np.uint8),
-        folds=_folds([each.group for each in mixed]),
+        folds=folds_of([each.group for each in mixed]),
         origins=np.array([origins.index(each.origin) for each in mixed], np.uint8),
         origin_names=np.array(origins),
     )
@@ -86,7 +86,7 @@ def write_questions(
         right_counts=np.array([len(one) for one in right], np.uint16),
         wrong=np.fromiter(chain.from_iterable(wrong), np.int32),
         wrong_counts=np.array([len(one) for one in wrong], np.uint16),
-        folds=_folds([one.group for one in asked]),
+        folds=folds_of([one.group for one in asked]),
     )
 
 
@@ -99,7 +99,7 @@ def _tokens(ids: Sequence[Sequence[int]], words: NDArray[np.int64]) -> dict[str,
     }
 
 
-def _folds(groups: Sequence[str]) -> NDArray[np.uint8]:
+def folds_of(groups: Sequence[str]) -> NDArray[np.uint8]:
     digests = (hashlib.sha256(group.encode()).digest()[:4] for group in groups)
     return np.array([int.from_bytes(one, "big") % _FOLDS for one in digests], np.uint8)
 

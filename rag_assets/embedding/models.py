@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+from rag_assets.embedding.bundled_files import E5
 from rag_assets.embedding.embedder import Embedder, EmbeddingTokenizer, PassageEncoder, QueryEncoder
 from rag_assets.model import ConfigurationError, hash_fields
-from rag_assets.model.settings import EmbedSettings, ModelSettings
+from rag_assets.model.settings import EmbedSettings, ModelSettings, QuestionSubject
 
 if TYPE_CHECKING:
     from rag_assets.workspace import Namespace
@@ -95,10 +96,15 @@ def _load(model: ModelSettings, _fingerprint: str) -> Embedder:
     return found
 
 
-def encode_questions(model: ModelSettings, texts: Sequence[str]) -> list[list[float]]:
+def encode_questions(
+    model: ModelSettings, texts: Sequence[str], subject: QuestionSubject | None = None
+) -> list[list[float]]:
     """Return the vector of each question by any kind of model.
 
     Those of a sparse encoder are pairs of a word's place and its weight (`sparse_encoder`).
+
+    Args:
+        subject: what the questions are about; only multilingual-e5-small knows any.
 
     Raises:
         ConfigurationError: no such model on this machine.
@@ -107,7 +113,13 @@ def encode_questions(model: ModelSettings, texts: Sequence[str]) -> list[list[fl
         from rag_assets.embedding.sparse_encoder import load_sparse_encoder
 
         return [pairs.tolist() for pairs in load_sparse_encoder(model).encode_queries(texts)]
-    vectors: list[list[float]] = load_query_encoder(model).encode_queries(texts).tolist()
+    if subject is not None and model.kind == "bundled" and model.model == E5:
+        from rag_assets.embedding.taught import load_question_encoder
+
+        encoder: QueryEncoder = load_question_encoder(subject)
+    else:
+        encoder = load_query_encoder(model)
+    vectors: list[list[float]] = encoder.encode_queries(texts).tolist()
     return vectors
 
 

@@ -2,8 +2,9 @@
 
 What was taught lies in configs/NAME.npz, in the whole numbers that ONNX Runtime computes with; the
 rest comes out of the wheel. How it was taught: benchmarks/reader. On which data, under which
-licences: configs/NAME.json. `reader` reads pairs (`PairModel`); `finder` gives questions and
-the sentences that answer them like vectors.
+licences: configs/NAME.json. `reader` and `law_reader` read pairs (`PairModel`); `finder` gives
+questions and the sentences that answer them similar vectors; `law_questions` gives a question about
+Chinese law a vector near those that multilingual-e5-small itself gives the deciding articles.
 """
 
 import json
@@ -17,7 +18,7 @@ from rag_assets.embedding.bert import BertEmbedder, PlainBert
 from rag_assets.embedding.bundled_files import E5
 from rag_assets.embedding.local import bundled_vocabulary, fingerprint, read_e5
 from rag_assets.model import DamagedFileError, hash_bytes, hash_fields, usable_processors
-from rag_assets.model.settings import ModelSettings
+from rag_assets.model.settings import ModelSettings, QuestionSubject
 from rag_assets.workspace import configs_folder
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float32]
 
-TaughtName = Literal["reader", "finder"]
+TaughtName = Literal["reader", "finder", "law_questions", "law_reader"]
 
 # How what was taught is computed.
 TAUGHT = ModelSettings(kind="bundled", model=E5, dtype="int8")
@@ -69,6 +70,17 @@ def load_finder() -> BertEmbedder:
         DamagedFileError: its file is not what its card says.
     """
     return BertEmbedder(read_taught("finder")[0], is_int8=True)
+
+
+@lru_cache(maxsize=1)
+def load_question_encoder(subject: QuestionSubject) -> BertEmbedder:
+    """Return what gives questions about a subject vectors to compare with multilingual-e5-small's.
+
+    Raises:
+        DamagedFileError: its file is not what its card says.
+    """
+    names: dict[QuestionSubject, TaughtName] = {"law": "law_questions"}
+    return BertEmbedder(read_taught(names[subject])[0], is_int8=False)
 
 
 _MOST_KNOWN = 4_096
@@ -219,14 +231,14 @@ def pair_ids(pairs: Sequence[tuple[str, str]]) -> list[list[int]]:
     return packed
 
 
-@lru_cache(maxsize=1)
-def load_pair_model() -> PairModel:
-    """Return the shipped model.
+@lru_cache(maxsize=2)
+def load_pair_model(name: Literal["reader", "law_reader"] = "reader") -> PairModel:
+    """Return a shipped model; `law_reader` was taught on questions and articles of Chinese law.
 
     Raises:
         DamagedFileError: its file is not what its card says.
     """
-    bert, taught = read_taught("reader")
+    bert, taught = read_taught(name)
     fingerprint = hash_fields("pair", _VERSION, bert.facts.fingerprint)
     return PairModel(bert, taught["head.weight"], taught["head.bias"], fingerprint)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from rag_assets.model import AnswerError, count_han
-from rag_assets.model.settings import ModelSettings, RetrieveSettings
+from rag_assets.model.settings import ModelSettings, QuestionSubject, RetrieveSettings
 from rag_assets.publishing import KANA_HANGUL, Language
 from rag_assets.retrieval.filters import EVERYTHING, SearchFilters
 from rag_assets.retrieval.fusion import (
@@ -168,7 +168,8 @@ def make_query(
             f"question: {outcome}"
         )
     vectors = _encode_all(
-        [(key, models[key], wordings) for key, wordings in readable.items() if wordings]
+        [(key, models[key], wordings) for key, wordings in readable.items() if wordings],
+        settings.questions,
     )
     return AskedQuery(text, language, texts, vectors, tuple(warnings), tuple(circumstances))
 
@@ -229,10 +230,11 @@ def _readable(model: ModelSettings, texts: Sequence[str]) -> list[str]:
 
 def _encode_all(
     asked: Sequence[tuple[str, ModelSettings, Sequence[str]]],
+    subject: QuestionSubject | None,
 ) -> dict[str, list[list[float]]]:
     """Return each model's vectors by its fingerprint; models work side by side."""
     from rag_assets.embedding import encode_questions
 
     with ThreadPoolExecutor() as workers:
-        found = workers.map(lambda one: encode_questions(one[1], one[2]), asked)
+        found = workers.map(lambda one: encode_questions(one[1], one[2], subject), asked)
         return {key: vectors for (key, _, _), vectors in zip(asked, found, strict=True)}

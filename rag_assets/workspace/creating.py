@@ -76,6 +76,25 @@ Wrong metadata: `rag meta set UID year=2020 --reason "…"`, never by editing a 
 A change of settings is noted with `rag decide "…" --reason "…"`.
 """
 
+_AGENT_LAW = """
+## Statutes
+
+`rag law search "…"` lists articles for a question, `rag law article 刑法133之一` prints one,
+`rag law versions 刑法` lists the wordings of a law, `rag ask --law "…"` shows the articles that
+answer. Over MCP the tools are `law_search` and `law_article`.
+
+- Cite every statement about law as `[文件 > 章节 > 条款]`, for instance
+  `[刑法 > 第二编 分则 > 第二章 危害公共安全罪 > 第一百三十三条之一]`, letter for letter as a
+  command printed it. Name the paragraph or item where you mean one: `第一款`, `第二项`.
+- Read the article to its end before you cite it: exceptions (但是, 除外, 另有规定) and conditions
+  belong to what you say.
+- Use wordings in force on the day that is asked about (`--as-of`). Say so where a wording is
+  superseded, repealed or not yet in force.
+- Where provisions conflict, the higher rank prevails: constitution, law, administrative regulation,
+  then local regulations and department rules; within one rank the newer.
+- Say that the vault has no answer where the commands find none. Do not cite from memory.
+"""
+
 
 def create_workspace(
     folder: Path, template: str, *, for_team: bool = False
@@ -107,7 +126,7 @@ def create_workspace(
             make_folder(root / name)
             made.append(f"{name}/")
     contents = {
-        "AGENT.md": _AGENT,
+        "AGENT.md": _AGENT + (_AGENT_LAW if template == "law" else ""),
         ENVIRONMENT_FILE: "# Found by a bare `dagster` command that is run here.\n"
         + "".join(f"{name}={value}\n" for name, value in environment_of(Workspace(root)).items()),
         MARKER: _CONFIG,

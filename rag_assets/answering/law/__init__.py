@@ -17,4 +17,11 @@ from rag_assets.answering.law.record import (
     law_answer_to_json,
     write_law_answer,
 )
-from rag_assets.answering.law.rendering import Words, render_law_answer, tell_conflict, words_for
+from rag_assets.answering.law.rendering import (
+    Words,
+    render_law_answer,
+    show_rank,
+    show_ranks,
+    tell_conflict,
+    words_for,
+)

@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from rag_assets.judging import Scorer
 
 # Counts as code: raise it when the same publications answer otherwise.
-LAW_ANSWERING_VERSION = 2
+LAW_ANSWERING_VERSION = 3
 PROMPT = "law_adviser"
 
 
@@ -208,8 +208,8 @@ def _answer(
         trace=trace,
     )
     told = law_notices(
-        asked.question, asked.as_of, trace, checked, sources.values(), answer.cited, words_found,
-        reader, is_quoted=is_quoted,
+        asked.question, asked.as_of, trace, checked, sources.values(), answer.cited, reader,
+        is_quoted=is_quoted,
     )  # fmt: skip
     return replace(answer, notices=told)
 

@@ -16,7 +16,7 @@ from rag_assets.storage import restore_json
 
 SCHEMA = "rag-assets/law-answer/1"
 # Of rendering.py: raise it when the same answer is laid out otherwise.
-LAYOUT_VERSION = 1
+LAYOUT_VERSION = 2
 _STRICT = ConfigDict(extra="forbid")
 
 Precedence = Literal["wording", "rank", "date", "undecided"]
@@ -131,15 +131,13 @@ class LawAnswer:
 
     @property
     def cited(self) -> tuple[LawSource, ...]:
-        """The articles of points and of what conflicts, the highest rank first, then the newest.
+        """The articles of points and of what conflicts, in the order of the answer.
 
-        Other wordings of these, which rules put beside them, stand in `conflicts` alone.
+        Other wordings of these, which rules put beside them, are in `conflicts` alone.
         """
         said = [point for one in self.conflicts for point in one.said]
         named = [alias for point in (*self.points, *said) for alias in point.statement.citations]
-        found = [self.sources[alias] for alias in dict.fromkeys(named)]
-        found.sort(key=lambda one: one.version_date or "", reverse=True)
-        return tuple(sorted(found, key=lambda one: _LEVELS.index(one.level)))
+        return tuple(self.sources[alias] for alias in dict.fromkeys(named))
 
     def only_beside(self, one: LawConflict) -> tuple[str, ...]:
         """Return the aliases of a conflict that are cited nowhere else: to be shown there."""
@@ -149,7 +147,7 @@ class LawAnswer:
     @property
     def levels(self) -> tuple[LawLevel | None, ...]:
         """The ranks of what is cited, the highest first; None last, where it is not known."""
-        return tuple(dict.fromkeys(one.level for one in self.cited))
+        return tuple(sorted({one.level for one in self.cited}, key=_LEVELS.index))
 
 
 _LEVELS: list[LawLevel | None] = [*LawLevel, None]

@@ -66,11 +66,6 @@ def show_source(source: LawSource, as_of: str, words: Words) -> str:
     return f"{source.citation} ({level}, {words.standing(source, as_of)})"
 
 
-# Of the question's content words. Of 60 citizens' questions one lies below it; the weights that
-# judge packs of papers tell nothing here.
-LEAST_WORDS = 0.2
-
-
 def law_notices(
     question: str,
     as_of: str,
@@ -78,7 +73,6 @@ def law_notices(
     checked: CheckedLaw,
     sources: Iterable[LawSource],
     cited: tuple[LawSource, ...],
-    words_found: float | None,
     reader: AnswerReader,
     *,
     is_quoted: bool,
@@ -90,7 +84,7 @@ def law_notices(
         cited: articles of points and conflicts.
         is_quoted: no model wrote the points.
     """
-    said = _notices(as_of, trace, checked, sources, cited, words_found, reader, is_quoted=is_quoted)
+    said = _notices(as_of, trace, checked, sources, cited, reader, is_quoted=is_quoted)
     return say(question, said)
 
 
@@ -100,19 +94,16 @@ def _notices(
     checked: CheckedLaw,
     sources: Iterable[LawSource],
     cited: tuple[LawSource, ...],
-    words_found: float | None,
     reader: AnswerReader,
     *,
     is_quoted: bool,
 ) -> Iterator[Notice]:
-    if is_quoted:
-        yield "law_no_model", {}
     if not checked.points and trace.result["points"]:
         yield "law_nothing_kept", {}
     elif not checked.points:
         yield "law_not_found", {}
-    elif is_quoted and words_found is not None and words_found < LEAST_WORDS:
-        yield "law_unsure", {}
+    elif is_quoted:
+        yield "law_no_model", {}
     if len(checked.conflicts) == 1:
         yield "law_one_conflict", {}
     elif checked.conflicts:
@@ -151,10 +142,15 @@ def _head(answer: LawAnswer, words: Words) -> Iterator[str]:
     for notice in answer.notices:
         yield f"**{escape_prose(notice)}**"
         yield ""
-    if answer.levels:
-        levels = ", ".join(words.levels[level or "unknown"] for level in answer.levels)
-        yield f"{words.applicable}: {levels}"
+    if len(answer.levels) > 1:
+        yield escape_prose(show_ranks(answer, words))
         yield ""
+
+
+def show_ranks(answer: LawAnswer, words: Words) -> str:
+    """Return the ranks of the articles that an answer cites, and which of them prevails."""
+    levels = " > ".join(words.levels[level or "unknown"] for level in answer.levels)
+    return words.applicable.format(levels=levels)
 
 
 def _points(answer: LawAnswer, words: Words) -> Iterator[str]:
@@ -194,24 +190,21 @@ def tell_conflict(answer: LawAnswer, one: LawConflict, words: Words) -> str:
 
 
 def _articles(answer: LawAnswer, words: Words) -> Iterator[str]:
-    """Yield every article that is cited, whole, the highest rank first, then the newest."""
+    """Yield every article that is cited, whole, in the order of the answer."""
     if not answer.cited:
         return
     yield f"## {words.articles}"
     yield ""
-    for level in answer.levels:
-        yield f"### {words.levels[level or 'unknown']}"
+    for place, source in enumerate(answer.cited, start=1):
+        yield f"{place}. {code_span(source.citation)}, {_line(show_rank(source, answer, words))}"
         yield ""
-        for source in answer.cited:
-            if source.level == level:
-                yield from _article(answer, source, words)
+        yield block_quote(answer.trace.passages[source.alias].text.strip())
+        yield ""
 
 
-def _article(answer: LawAnswer, source: LawSource, words: Words) -> Iterator[str]:
-    yield block_quote(answer.trace.passages[source.alias].text.strip())
-    yield ""
-    yield f"{code_span(source.citation)}, {_line(words.standing(source, answer.as_of))}"
-    yield ""
+def show_rank(source: LawSource, answer: LawAnswer, words: Words) -> str:
+    """Return the rank of an article and how its wording stands on the day of an answer."""
+    return f"{words.levels[source.level or 'unknown']}; {words.standing(source, answer.as_of)}"
 
 
 def _dropped(answer: LawAnswer, words: Words) -> Iterator[str]:

@@ -251,12 +251,17 @@ class InjectSettings(Section):
     format: Literal["markdown", "xml", "json"]
 
 
+# What questions are about for which an encoder of their own was taught.
+QuestionSubject = Literal["law"]
+
+
 class RetrieveSettings(Section):
     """Search, fusion, reranking and governance (spec 001)."""
 
     text: ClassVar[TextSettings] = TextSettings(heading_weight=0.25, phrase_boost=1.0)
 
     method: Literal["hybrid", "semantic", "lexical"]
+    questions: QuestionSubject | None
     pool_k: Count
     rerank_k: Count
     rrf_k: Count
