@@ -5,13 +5,13 @@ import pytest
 from benchmarks.code_size import count_code, measure
 
 LIMITS = {
-    "code lines": 78_600,
+    "code lines": 79_500,
     "modules": 413,
-    "functions": 6_500,
+    "functions": 6_560,
     "packages": 22,
-    "lines of tests": 73_000,
-    "code lines of benchmarks": 7_510,
-    "words of docs": 37_450,
+    "lines of tests": 73_500,
+    "code lines of benchmarks": 7_850,
+    "words of docs": 37_750,
 }
 # A limit follows what has become smaller: it may be so much above it.
 _SLACK = 1.03

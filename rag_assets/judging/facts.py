@@ -256,7 +256,7 @@ def check_facts(statement: str, sentences: Sequence[str], bearing: Bearing) -> t
 # Scorer `facts`: what a program can tell without reading, and nothing more.
 
 # Counts as code: raise it when the same texts come to another judgement.
-_VERSION = 7
+_VERSION = 8
 _WORD_FOR_WORD = Sign("words", "", "", "It is there word for word.")
 # Below what is OK: only a sentence that is there word for word is.
 _MOST = 0.99

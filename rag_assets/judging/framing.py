@@ -232,6 +232,9 @@ _FOLLOWS = _any(
     r"^[，,]?(?:如果|只要|除非|前提是|但须)|^的(?:假设|假说|猜想|设想|预期|问题)|^这一(?:假设|问题)",
     r"有待|尚待|尚未(?:证实|验证)|尚不清楚|仍不清楚",
 )
+# A Chinese provision states its condition so, too: 感情确已破裂，调解无效的，应当准予离婚 is what
+# 如果感情确已破裂，调解无效的，应当准予离婚 says. 他提出的，是… is none.
+_LEGAL_CONDITION = re.compile(r"的，(?:应当|应|可以|不得|必须|准予|不予|由|处|依法|视为|有权|免除)")
 # What takes a statement back that was made before: it, or the thing that it is called, is wrong; or
 # somebody refutes it. “This was not the case for walls” and “This contradicts Lee” do not.
 _IS_WRONG = (
@@ -383,7 +386,8 @@ def _only_says(around: Around) -> str | None:
 def _conditions(around: Around) -> str | None:
     opening = re.split("[;；]", around.lead)[-1]
     if _OPENS.search(opening):
-        return None if _is_said(_OPENS, around) else opening.strip()
+        is_said = _is_said(_OPENS, around) or _LEGAL_CONDITION.search(around.claim)
+        return None if is_said else opening.strip()
     if _FOLLOWS.search(around.rest[:_REACH]):
         return None if _is_said(_OPENS, around) else around.rest.strip()
     return None

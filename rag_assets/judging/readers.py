@@ -496,7 +496,7 @@ def _origin(fit: ReaderFit) -> str:
 # Scorer `llm`: a language model reads the sentences that decide; the program does the rest.
 
 # Counts as code: raise it when the same reading comes to another judgement.
-_SCORER_VERSION = 5
+_SCORER_VERSION = 6
 
 
 @dataclass(frozen=True)

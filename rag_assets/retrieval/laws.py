@@ -1,6 +1,7 @@
 """The laws that publications hold: by name, and how each wording stands on a day."""
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
@@ -11,6 +12,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from rag_assets.law import (
+    NUMBER,
     ArticleReference,
     LawNames,
     article_pattern,
@@ -95,6 +97,8 @@ class PublishedLaws:
         self.by_key: dict[str, HeldLaw] = {}
         self._by_title: dict[str, list[str]] = {}
         self._repeals: dict[str, list[tuple[Wording, StatedRepeal]]] = {}
+        # Numbers that several articles of a law have, by the law's key; filled when first asked.
+        self.repeated: dict[str, frozenset[str]] = {}
         names: dict[str, Sequence[str]] = {}
         for row in documents.select(columns).to_pylist():
             for law, called in _laws_of(namespace, row):
@@ -397,6 +401,9 @@ class _Found:
     keys: tuple[str, ...]
 
 
+_HAS_NUMBER = re.compile(rf"\d|{NUMBER}|\b[IVXLC]+\b")
+
+
 def put_articles_first(
     readers: "Sequence[Reader]",
     text: str,
@@ -421,6 +428,9 @@ def put_articles_first(
         The hits, those that were put first with `named_article` in their explanations and the best
         hit's score; and what a person should know: a law or article that is not there.
     """
+    # Without a number nothing is named, and no catalogue is read for the names of its laws.
+    if not _HAS_NUMBER.search(text):
+        return list(hits), []
     laws = day.laws if day is not None else HeldLaws([reader.laws for reader in readers])
     references = find_references(text, laws.names)
     if not references:

@@ -1,6 +1,7 @@
 """The laws of a library by name: their wordings, which of them holds, and their articles."""
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
@@ -264,7 +265,21 @@ class LawShelf:
                 named = ", ".join(one.citation for one in several)
                 raise UsageError(f"'{citation}' names several articles: {named}. Name one of them.")
             return several[0]
-        asked = citation
+        chosen = self._chosen(citation)
+        for version in chosen:
+            found = self._cut_out(
+                version, citation, is_one_of_several=self._laws.is_one_of_several(version.law)
+            )
+            if found is not None:
+                return found
+        raise UsageError(self._nearest(chosen, citation))
+
+    def _chosen(self, asked: StatuteCitation) -> list[LawVersion]:
+        """Return the wordings that a citation may mean, the first one first.
+
+        Raises:
+            UsageError: there is no such law or wording.
+        """
         versions = self.versions(asked.law)
         if asked.version is not None:
             chosen = [one for one in versions if str(one.version_date).startswith(asked.version)]
@@ -281,13 +296,7 @@ class LawShelf:
                 + (f"of {asked.version}" if asked.version else f"in force on {self._as_of}")
                 + f". There are: {days}."
             )
-        for version in chosen:
-            found = self._cut_out(
-                version, asked, is_one_of_several=self._laws.is_one_of_several(version.law)
-            )
-            if found is not None:
-                return found
-        raise UsageError(self._nearest(chosen, asked))
+        return chosen
 
     def cited(self, hit: Hit, article: Article) -> FoundArticle:
         """Return an article of a passage by the citation that leads back to it.
@@ -309,10 +318,27 @@ class LawShelf:
         citation = hit.law.cite(hit.section_path, article) if hit.law is not None else None
         if citation is None:
             raise UsageError(f"{article.shown}: the day of its wording is not known")
-        found = self.article(citation)
+        (asked,) = (citation_of(one) for one in find_references(citation, self._laws.names))
+        first = self._chosen(asked)[0]
+        if law is not None and first.law == law and self._is_unique(first, article):
+            return self._found(
+                first, article, hit, is_one_of_several=self._laws.is_one_of_several(law)
+            )
+        found = self.article(asked)
         if (found.version.law.doc_uid, found.start) != (hit.doc_uid, article.char_start):
             raise UsageError(f"{citation} leads to {found.version.law.file}")
         return found
+
+    def _is_unique(self, version: LawVersion, article: Article) -> bool:
+        """Say whether no other article of a law has the number of one."""
+        known = self._reader(version).laws.repeated
+        if version.law.key not in known:
+            starts = {
+                (one.key, one.char_start) for _, held in self._articles(version) for one in held
+            }
+            counted = Counter(key for key, _ in starts)
+            known[version.law.key] = frozenset(key for key, n in counted.items() if n > 1)
+        return article.key not in known[version.law.key]
 
     def _same(self, law: HeldLaw, key: str, text: str) -> FoundArticle | None:
         """Return the article of a law that has a number and, white space aside, a text."""
@@ -532,12 +558,30 @@ def search_shelf(
     settings = retriever.settings
     wanted = top_k or settings.top_k
     # What cannot be cited takes no place: more is looked at than is shown.
+    most = max(wanted, settings.rerank_k)
+    for looked_at in (min(2 * wanted, most), most):
+        found = _search(
+            retriever, shelf, question, as_of, wanted, looked_at, filters, all_versions=all_versions
+        )
+        if len(found.found) == wanted:
+            break
+    return found
+
+
+def _search(
+    retriever: Retriever,
+    shelf: LawShelf,
+    question: str,
+    as_of: date,
+    wanted: int,
+    looked_at: int,
+    filters: SearchFilters | None,
+    *,
+    all_versions: bool,
+) -> StatuteSearch:
+    """Return at most so many passages that can be cited, of the first `looked_at` hits."""
     found = retriever.retrieve(
-        question,
-        top_k=max(wanted, settings.rerank_k),
-        as_of=as_of,
-        all_versions=all_versions,
-        filters=filters,
+        question, top_k=looked_at, as_of=as_of, all_versions=all_versions, filters=filters
     )
     units = {(parent.best.namespace, parent.parent.parent_id): parent for parent in found.parents}
     statutes: list[FoundStatute] = []

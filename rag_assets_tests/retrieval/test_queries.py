@@ -72,7 +72,7 @@ def made_up(monkeypatch: pytest.MonkeyPatch) -> MadeUpReader:
     )
     monkeypatch.setattr(
         "rag_assets.embedding.encode_questions",
-        lambda _, texts: [[float(len(t))] for t in texts],
+        lambda _, texts, __: [[float(len(t))] for t in texts],
     )
     return WithSettings([], cosines={"small": {}, "every": {}})
 

@@ -141,6 +141,7 @@ OWNERS = {
     "files of the package": {
         "desk/rendering.py",
         "embedding/taught.py",
+        "law/names.py",
         "llm/contract.py",
         "retrieval/languages.py",
     },

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from rag_assets.answering.agents import Trace
 from rag_assets.answering.law.checking import CheckedLaw
 from rag_assets.answering.law.record import LawAnswer, LawConflict, LawPoint, LawSource, Precedence
+from rag_assets.answering.law.tools import SURELY_LIKELY
 from rag_assets.answering.record import AnswerReader
 from rag_assets.answering.rendering import (
     Notice,
@@ -103,7 +104,8 @@ def _notices(
     elif not checked.points:
         yield "law_not_found", {}
     elif is_quoted:
-        yield "law_no_model", {}
+        first = trace.passages[checked.points[0].statement.citations[0]]
+        yield "law_no_model" if first.score >= SURELY_LIKELY else "law_unsure", {}
     if len(checked.conflicts) == 1:
         yield "law_one_conflict", {}
     elif checked.conflicts:

@@ -261,7 +261,7 @@ class RetrieveSettings(Section):
     text: ClassVar[TextSettings] = TextSettings(heading_weight=0.25, phrase_boost=1.0)
 
     method: Literal["hybrid", "semantic", "lexical"]
-    questions: QuestionSubject | None
+    questions: QuestionSubject | None = None
     pool_k: Count
     rerank_k: Count
     rrf_k: Count
