@@ -44,8 +44,8 @@ def law() -> None:
 
 @law.command(
     help="Find articles that answer QUESTION, in the wording in force: each whole, below its law "
-    "and path, with the citation that leads back to it. `rag ask --law` groups what it finds by "
-    "rank."
+    "and path, with the citation that leads back to it. `rag ask --law` shows those that are "
+    "likely to answer."
 )
 @click.argument("question")
 @as_of_option

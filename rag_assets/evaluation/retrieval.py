@@ -118,7 +118,8 @@ def encode_questions(
             if on_progress:
                 on_progress(f"encoding questions with {model.name}", start, len(readable))
             part = readable[start : start + _BATCH]
-            found.update(zip(part, encode_by_model(model.settings, part), strict=True))
+            encoded = encode_by_model(model.settings, part, settings.questions)
+            found.update(zip(part, encoded, strict=True))
     return [_with_vectors(query, vectors) for query in queries]
 
 
