@@ -11,7 +11,7 @@ LIMITS = {
     "packages": 22,
     "lines of tests": 73_500,
     "code lines of benchmarks": 7_850,
-    "words of docs": 37_750,
+    "words of docs": 38_000,
 }
 # A limit follows what has become smaller: it may be so much above it.
 _SLACK = 1.03
