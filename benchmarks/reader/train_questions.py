@@ -4,7 +4,7 @@
 
 DATA is what benchmarks.reader.law wrote. Only the side of the questions is taught, against the
 vectors that the library already has: each question is compared with every passage of it (softmax
-over the whole library, in place of sampled negatives), so nothing has to be encoded again. Needs
+over the whole library, no sampled negatives), so nothing has to be encoded again. Needs
 NumPy and torch alone, and uses a GPU where there is one. OUT holds what train.py writes; the head
 of its weights.npz is not taught.
 """

@@ -2,7 +2,7 @@
 
 What was taught lies in configs/NAME.npz, in the whole numbers that ONNX Runtime computes with; the
 rest comes out of the wheel. How it was taught: benchmarks/reader. On which data, under which
-licences: configs/NAME.json. `reader` and `law_reader` read pairs (`PairModel`); `finder` gives
+licences: configs/NAME.json. `reader` reads pairs (`PairModel`); `finder` gives
 questions and the sentences that answer them similar vectors; `law_questions` gives a question about
 Chinese law a vector near those that multilingual-e5-small itself gives the deciding articles.
 """
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float32]
 
-TaughtName = Literal["reader", "finder", "law_questions", "law_reader"]
+TaughtName = Literal["reader", "finder", "law_questions"]
 
 # How what was taught is computed.
 TAUGHT = ModelSettings(kind="bundled", model=E5, dtype="int8")
@@ -231,14 +231,14 @@ def pair_ids(pairs: Sequence[tuple[str, str]]) -> list[list[int]]:
     return packed
 
 
-@lru_cache(maxsize=2)
-def load_pair_model(name: Literal["reader", "law_reader"] = "reader") -> PairModel:
-    """Return a shipped model; `law_reader` was taught on questions and articles of Chinese law.
+@lru_cache(maxsize=1)
+def load_pair_model() -> PairModel:
+    """Return the shipped model.
 
     Raises:
         DamagedFileError: its file is not what its card says.
     """
-    bert, taught = read_taught(name)
+    bert, taught = read_taught("reader")
     fingerprint = hash_fields("pair", _VERSION, bert.facts.fingerprint)
     return PairModel(bert, taught["head.weight"], taught["head.bias"], fingerprint)
 

@@ -559,7 +559,7 @@ def search_shelf(
     wanted = top_k or settings.top_k
     # What cannot be cited takes no place: more is looked at than is shown.
     most = max(wanted, settings.rerank_k)
-    for looked_at in (min(2 * wanted, most), most):
+    for looked_at in dict.fromkeys((min(2 * wanted, most), most)):
         found = _search(
             retriever, shelf, question, as_of, wanted, looked_at, filters, all_versions=all_versions
         )

@@ -1,7 +1,7 @@
 """Without a model articles answer: whole, in force, by rank, with other wordings beside them."""
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
 from typing import Any, cast
@@ -167,14 +167,20 @@ def test_from_python(laws: Workspace) -> None:
 @dataclass(frozen=True)
 class _Scored:
     scores: dict[str, float]
+    explanation: dict[str, str] = field(default_factory=dict)
 
 
 def test_likely_hits_are_near_and_have_the_words_of_the_question() -> None:
     near, far = _Scored({E5: 0.90, LEXICAL: 9.0}), _Scored({E5: 0.84, LEXICAL: 3.0})
     found = likelihoods(cast("list[Hit]", [near, far]), "law")
     assert found[0] >= SURELY_LIKELY > LEAST_LIKELY > found[1]
-    # Of what another model found nothing is known: it stays in the order of the search.
-    assert likelihoods(cast("list[Hit]", [near, far]), None) == [0.5, 0.5]
+    # An article that the question names was looked up, and has no scores.
+    named = _Scored({}, {"named_article": "第三条"})
+    assert likelihoods(cast("list[Hit]", [named, near]), "law") == [1.0, found[0]]
+    # Nothing is known of what another model found: the order of the search stays, with a warning.
+    other = _Scored({"bge-m3": 0.7})
+    assert likelihoods(cast("list[Hit]", [other, other]), "law") == [LEAST_LIKELY] * 2
+    assert likelihoods(cast("list[Hit]", [near, named]), None) == [LEAST_LIKELY, 1.0]
 
 
 def test_what_does_not_answer_is_not_quoted(ask: Asking, monkeypatch: pytest.MonkeyPatch) -> None:
