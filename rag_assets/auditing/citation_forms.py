@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from rag_assets.law import ONE_ARTICLE, find_references, national_laws
+from rag_assets.law.citing import write_citation
 from rag_assets.model import HAN_RANGES, RECOGNISED
 
 # Where in a document a citation says that its support stands: `p. 3`, `pp. 3-5`, `第3页`.
@@ -397,7 +398,8 @@ def find_laws_in_words(text: str, offset: int, *, has_english: bool = False) -> 
     for one in find_references(text, national_laws()):
         is_sure = one.form == "title" or (one.form == "words" and one.documents)
         if is_sure or (has_english and one.form == "english"):
-            label = f"{one.law} > {one.shown}{one.clause}"
+            named = write_citation(one.law or "", (), one.shown, one.clause, one.version or "")
+            label = named[1:-1]
             yield Citation(None, label, offset + one.start, offset + one.end, "words")
 
 

@@ -56,6 +56,7 @@ class _Folding(dict[int, str]):
 class _Listed(NamedTuple):
     """Names of `NAMES_FILE`: titles by short title, and by the words of an English one."""
 
+    titles: Sequence[str]
     short: Mapping[str, str]
     english: Mapping[tuple[str, ...], str]
     english_titles: Mapping[str, str]
@@ -73,7 +74,8 @@ def _listed() -> _Listed:
     )
     english = {name: title for title, _, names in rows for name in names.split("; ") if name}
     return _Listed(
-        {name: title for title, names, _ in rows for name in names.split("; ") if name},
+        [title for title, *_ in rows],
+        {name: plain_name(title) for title, names, _ in rows for name in names.split("; ") if name},
         {english_words(name): title for name, title in english.items()},
         english,
         folding,
@@ -228,8 +230,7 @@ def _other_names(plain: str) -> set[str]:
 @lru_cache(maxsize=1)
 def national_laws() -> LawNames:
     """Return the listed laws by name, whatever a library holds."""
-    titles = {*_listed().english.values(), *_listed().short.values()}
-    return LawNames({title: [title] for title in titles})
+    return LawNames({title: [title] for title in _listed().titles})
 
 
 def plain_name(name: str) -> str:

@@ -127,6 +127,9 @@ def test_a_sentence_is_judged_against_that_article_alone(workspace: Workspace) -
     assert (row.status, row.title) == ("OK", "甲乙市养犬条例")
     assert row.locator is not None
     assert row.locator.startswith("第二条, ")
+    for wording in ("2015-03-01", "2015年"):
+        older = judged(workspace, f"《甲乙市养犬条例》（{wording}）第二条规定，{said}。")
+        assert (older.status, older.doc_uid) == ("WEAK", "甲乙市养犬条例-2015-03-01")
     other = judged(workspace, f"{said}[甲乙市养犬条例 > 第一条]。")
     assert (other.status, other.reason_code) == ("MISSING", "not_found")
     assert all("二百元" not in passage.text for passage in other.passages)
