@@ -24,8 +24,9 @@ from benchmarks.evaluating.law import article_file, article_number, path_tails, 
 from benchmarks.known_drafts import shared_data
 from rag_assets.answering.agents.trace import Limits
 from rag_assets.answering.law import LawQuestion, answer_statutes
+from rag_assets.answering.law.tools import features
 from rag_assets.answering.storing import limits_of, open_answer_scorer
-from rag_assets.retrieval import LEXICAL, OpenedLibrary, Publications, Retriever
+from rag_assets.retrieval import OpenedLibrary, Publications, Retriever
 from rag_assets.retrieval.statutes import LawShelf, search_shelf
 from rag_assets.workspace import Workspace
 
@@ -118,16 +119,15 @@ def measure(folder: Path, day: date) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def fit(folder: Path, day: date) -> dict[str, float]:
+def fit(folder: Path, day: date) -> dict[str, Any]:
     """Return coefficients of a logistic regression over the first hits of STARD's questions."""
     import numpy as np
     from sklearn.linear_model import LogisticRegression
 
     stard = read_law_questions(shared_data() / "retrieval" / "law")
-    features, labels = [], []
+    told, labels = [], []
     with opened(folder) as (workspace, retriever):
         names = Names(retriever)
-        (model,) = retriever.readers[0].models
         readers = {one.namespace: one for one in retriever.readers}
         shelf = LawShelf(Publications(workspace, readers), day)
         for asked in stard.questions:
@@ -135,19 +135,14 @@ def fit(folder: Path, day: date) -> dict[str, float]:
             deciding = names.of(named)
             found = search_shelf(retriever, shelf, asked.text, day, top_k=_TOP)
             hits = [one.hit for one in found.found]
-            best = max((hit.scores.get(model.name, 0.0) for hit in hits), default=0.0)
-            most = max((hit.scores.get(LEXICAL, 0.0) for hit in hits), default=0.0) or 1.0
+            told += features(hits)
             for hit in hits:
-                cosine = hit.scores.get(model.name, 0.0)
-                features.append([cosine, hit.scores.get(LEXICAL, 0.0) / most, best - cosine])
                 keys = {(hit.doc_uid, article.key) for article in hit.articles}
                 labels.append(bool(keys & deciding))
-    fitted = LogisticRegression(C=1e3, max_iter=1000).fit(np.array(features), labels)
-    names_of = ("cosine", "words", "below best")
+    fitted = LogisticRegression(C=1e3, max_iter=5000).fit(np.array(told), labels)
+    weights = [round(float(one), 2) for one in (fitted.intercept_[0], *fitted.coef_[0])]
     return {
-        "bias": round(float(fitted.intercept_[0]), 2),
-        **{name: round(float(one), 2) for name, one in zip(names_of, fitted.coef_[0], strict=True)},
-        "deciding": sum(labels), "hits": len(labels),
+        "bias": weights[0], "weights": weights[1:], "deciding": sum(labels), "hits": len(labels),
     }  # fmt: skip
 
 

@@ -6,11 +6,11 @@ from benchmarks.code_size import count_code, measure
 
 LIMITS = {
     "code lines": 79_500,
-    "modules": 413,
+    "modules": 414,
     "functions": 6_560,
     "packages": 22,
     "lines of tests": 73_500,
-    "code lines of benchmarks": 7_850,
+    "code lines of benchmarks": 7_880,
     "words of docs": 38_000,
 }
 # A limit follows what has become smaller: it may be so much above it.

@@ -4,11 +4,11 @@
     python -m benchmarks.reader.law WORKSPACE OUT --pairs      # pairs besides, for train
 
 WORKSPACE has a namespace of template `law` with the vault of RAG_SHARED_DATA/retrieval/law in it.
-Questions are those of written/law_questions.jsonl (two for each of some 4,000 articles, written for
-this) and of STARD (Su et al., 2024; MIT), whose vault names the articles by file. OUT gets
-encoder.npz and card.json as of benchmarks.reader.examples, vectors.npy (of the passages, shape
-(passages, 384)), asked.npz, and with --pairs examples.npz: each question with a deciding article,
-and with what words and vectors of the library find first beside it.
+Questions are those of written/law_questions.jsonl and law_asked.tsv (two or more for each of some
+thousand articles, written for this) and of STARD (Su et al., 2024; MIT), whose vault names the
+articles by file. OUT gets encoder.npz and card.json as of benchmarks.reader.examples, vectors.npy
+(of the passages, shape (passages, 384)), asked.npz, and with --pairs examples.npz: each question
+with a deciding article, and with what words and vectors of the library find first beside it.
 """
 
 import argparse
@@ -37,7 +37,7 @@ from rag_assets.model.settings import RetrieveSettings
 from rag_assets.retrieval import Reader, Retriever
 from rag_assets.workspace import Workspace
 
-WRITTEN = Path(__file__).parent / "written" / "law_questions.jsonl"
+_WRITTEN = Path(__file__).parent / "written"
 _BEGIN, _END = 0, 2
 _MOST_TOKENS = 128
 # What is found first beside the deciding articles: so many by vectors and by words; of these so
@@ -92,15 +92,24 @@ class Passages:
         return f"{row['law_title']} {heading} {' '.join(row['text'].split())}"
 
 
+def known_questions() -> Iterator[tuple[str, str]]:
+    """Yield articles, `path.md#第X条`, each with a written question that it decides."""
+    for line in (_WRITTEN / "law_questions.jsonl").read_text(encoding="utf-8").splitlines():
+        row = json.loads(line)
+        for question in (row["plain"], row["general"]):
+            yield f"{row['law']}.md#{row['article']}", question
+    for line in (_WRITTEN / "law_asked.tsv").read_text(encoding="utf-8").splitlines():
+        law, article, *own = line.split("\t")
+        for question in own:
+            yield f"{law}.md#{article}", question
+
+
 def questions(passages: Passages) -> Iterator[tuple[str, list[int], str, str]]:
     """Yield each question with the rows that decide it, its set, and what it must not be split by:
     of the written ones the article, of STARD's the question.
     """
-    for line in WRITTEN.read_text(encoding="utf-8").splitlines():
-        row = json.loads(line)
-        article = f"{row['law']}.md#{row['article']}"
-        rows = passages.of(article)
-        for text in (row["plain"], row["general"]) if rows else ():
+    for article, text in known_questions():
+        if rows := passages.of(article):
             yield text, rows, "written", article
     stard = read_law_questions(shared_data() / "retrieval" / "law")
     for asked in stard.questions:

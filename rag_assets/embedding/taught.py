@@ -4,7 +4,8 @@ What was taught lies in configs/NAME.npz, in the whole numbers that ONNX Runtime
 rest comes out of the wheel. How it was taught: benchmarks/reader. On which data, under which
 licences: configs/NAME.json. `reader` reads pairs (`PairModel`); `finder` gives
 questions and the sentences that answer them similar vectors; `law_questions` gives a question about
-Chinese law a vector near those that multilingual-e5-small itself gives the deciding articles.
+Chinese law a vector near those that multilingual-e5-small itself gives the deciding articles;
+`law_asked` holds such vectors of questions whose deciding article is known.
 """
 
 import json
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float32]
 
-TaughtName = Literal["reader", "finder", "law_questions"]
+TaughtName = Literal["reader", "finder", "law_questions", "law_asked"]
 
 # How what was taught is computed.
 TAUGHT = ModelSettings(kind="bundled", model=E5, dtype="int8")
@@ -41,6 +42,19 @@ def read_taught(name: TaughtName) -> "tuple[PlainBert, dict[str, Floats]]":
     Raises:
         DamagedFileError: its file is not what its card says.
     """
+    arrays, digest = _read(name)
+    taught = unpack(arrays)
+    base = read_e5(TAUGHT)
+    facts = replace(base.facts, fingerprint=hash_fields("taught", base.facts.fingerprint, digest))
+
+    def tensor(name: str) -> "Floats":
+        return taught[name] if name in taught else base.tensor(name)
+
+    return replace(base, facts=facts, tensor=tensor), taught
+
+
+def _read(name: TaughtName) -> "tuple[dict[str, NDArray[Any]], str]":
+    """Return what a file holds, and its SHA-256."""
     import numpy as np
 
     file = configs_folder() / f"{name}.npz"
@@ -50,16 +64,7 @@ def read_taught(name: TaughtName) -> "tuple[PlainBert, dict[str, Floats]]":
             f"{file}: not the file that {name}.json describes. Install rag-assets again."
         )
     with np.load(file) as arrays:
-        taught = unpack({key: arrays[key] for key in arrays})
-    base = read_e5(TAUGHT)
-    facts = replace(
-        base.facts, fingerprint=hash_fields("taught", base.facts.fingerprint, card["sha256"])
-    )
-
-    def tensor(name: str) -> "Floats":
-        return taught[name] if name in taught else base.tensor(name)
-
-    return replace(base, facts=facts, tensor=tensor), taught
+        return {key: arrays[key] for key in arrays}, card["sha256"]
 
 
 @lru_cache(maxsize=1)
@@ -81,6 +86,30 @@ def load_question_encoder(subject: QuestionSubject) -> BertEmbedder:
     """
     names: dict[QuestionSubject, TaughtName] = {"law": "law_questions"}
     return BertEmbedder(read_taught(names[subject])[0], is_int8=False)
+
+
+class KnownQuestions(NamedTuple):
+    """Questions that people ask, each with the article that decides it.
+
+    Args:
+        wordings: `rag_assets.law.wording_keys` of the article, rising; shape (questions,).
+        vectors: by `load_question_encoder`, of length 1; shape (questions, 384).
+    """
+
+    wordings: "NDArray[np.int64]"
+    vectors: "Floats"
+
+
+@lru_cache(maxsize=1)
+def load_known_questions(subject: QuestionSubject) -> KnownQuestions:
+    """Return the questions about a subject whose answer is known.
+
+    Raises:
+        DamagedFileError: its file is not what its card says.
+    """
+    names: dict[QuestionSubject, TaughtName] = {"law": "law_asked"}
+    arrays, _ = _read(names[subject])
+    return KnownQuestions(arrays["wordings"], unpack(arrays)["vectors"])
 
 
 _MOST_KNOWN = 4_096

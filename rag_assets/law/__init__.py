@@ -14,6 +14,7 @@ from rag_assets.law.articles import (
     has_articles,
     pick_clause,
     read_number,
+    wording_keys,
     write_number,
 )
 from rag_assets.law.names import (

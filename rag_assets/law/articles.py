@@ -5,6 +5,8 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from rag_assets.model import HAN, hash_text
+
 NUMBER = r"[〇零一二两三四五六七八九十百千\d]{1,10}"
 _DIGITS = "零一二三四五六七八九"
 _UNITS = {"十": 10, "百": 100, "千": 1000}
@@ -89,6 +91,27 @@ def find_begins(text: str) -> list[ArticleBegin]:
         )
         for match in _BEGINS.finditer(text)
     ]
+
+
+# Chinese characters: enough to know an article by, and too few to.
+_MOST_WORDING, _LEAST_WORDING = 60, 12
+
+
+def wording_keys(text: str) -> list[int]:
+    """Return a number for each article that begins in a text, made of how its wording begins.
+
+    White space, marks and the article's own number do not count, nor what comes later: a wording
+    is the same out of any file. Shorter ones than a dozen characters have no number.
+    """
+    begins = find_begins(text)
+    found = []
+    for place, one in enumerate(begins, start=1):
+        end = begins[place].start if place < len(begins) else len(text)
+        first = one.start + len(one.shown)
+        wording = HAN.findall(text[first : min(end, first + 4 * _MOST_WORDING)])[:_MOST_WORDING]
+        if len(wording) >= _LEAST_WORDING:
+            found.append(int(hash_text("".join(wording))[:15], 16))
+    return found
 
 
 def has_articles(count: int) -> bool:

@@ -2,6 +2,7 @@
 
 from rag_assets.retrieval.filters import NOT_EVIDENCE, WORDLESS_KINDS, SearchFilters, parse_filter
 from rag_assets.retrieval.fusion import (
+    ASKED,
     LEXICAL,
     Candidates,
     Fused,

@@ -1,16 +1,25 @@
 """What each searcher finds over all publications, with every searcher's score of it."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache, partial
+from itertools import islice
 from typing import TYPE_CHECKING, TypeVar
 
+from rag_assets.embedding.bundled_files import E5
 from rag_assets.model import UsageError
-from rag_assets.model.settings import RetrieveSettings
+from rag_assets.model.settings import QuestionSubject, RetrieveSettings
 from rag_assets.publishing import Language
-from rag_assets.retrieval.fusion import GRAPH, LEXICAL, Candidates, models_asked, searcher_names
+from rag_assets.retrieval.fusion import (
+    ASKED,
+    GRAPH,
+    LEXICAL,
+    Candidates,
+    models_asked,
+    searcher_names,
+)
 from rag_assets.retrieval.hits import Hit
 from rag_assets.retrieval.languages import vectors_for
 from rag_assets.retrieval.queries import AskedQuery
@@ -104,7 +113,7 @@ def collect(
     reach = [
         {one.reader.namespace for one in asked}
         for name, asked in askings.items()
-        if name not in {LEXICAL, GRAPH}
+        if name not in {LEXICAL, GRAPH, ASKED}
     ]
     return Pools(languages, searchers, not reach or everywhere in reach)
 
@@ -164,6 +173,14 @@ def _askings(
         ]
         if graph:
             asked[GRAPH] = graph
+        if settings.questions is not None:
+            alike = [
+                asking
+                for reader in readers
+                for asking in _ask_known(reader, query, settings, settings.questions, filters)
+            ]
+            if alike:
+                asked[ASKED] = alike
     names = searcher_names(readers)
     for reader in readers:
         passages = reader.count_by_language(filters)
@@ -199,28 +216,56 @@ def _ask_words(
 def _ask_entities(
     reader: "Reader", text: str, settings: RetrieveSettings, filters: "SearchFilters"
 ) -> _Asking | None:
-    """Return what asks a publication's entities; None where the question names none of them.
-
-    Passages that do not pass the filters are walked through and not found.
-    """
-    graph, limit = reader.entity_graph, settings.pool_k
+    """Return what asks a publication's entities; None where the question names none of them."""
+    graph = reader.entity_graph
     scores = {} if graph is None else graph.scores(text)
     if not scores:
         return None
 
     def find() -> _Ranking:
         ranked = sorted(scores.items(), key=lambda item: (-item[1], item[0]))
-        found: list[tuple[str, float]] = []
-        # Few are wanted of thousands: filters look at some more than that at a time.
-        for start in range(0, len(ranked), 2 * limit):
-            part = ranked[start : start + 2 * limit]
-            passing = set(reader.passing([chunk_id for chunk_id, _ in part], filters))
-            found += [(chunk_id, score) for chunk_id, score in part if chunk_id in passing]
-            if len(found) >= limit:
-                break
-        return found[:limit]
+        return _first_passing(reader, iter(ranked), settings.pool_k, filters)
 
     return _Asking(reader, find, lambda ids: {i: scores.get(i, 0.0) for i in ids})
+
+
+def _ask_known(
+    reader: "Reader",
+    query: AskedQuery,
+    settings: RetrieveSettings,
+    subject: QuestionSubject,
+    filters: "SearchFilters",
+) -> Iterator[_Asking]:
+    """Yield what asks a publication's passages by known questions, in each wording.
+
+    A passage without known questions has no score: what the others say of it counts.
+    """
+    for model in reader.models:
+        # As `encode_questions` chooses the layers by which the known ones were encoded.
+        if (model.settings.kind, model.settings.model) != ("bundled", E5):
+            continue
+        for vector in query.vectors.get(model.fingerprint, ()):
+            scores = reader.asked_passages(subject).ask(vector)
+            if scores is not None:
+                find = partial(_first_passing, reader, scores.ranked(), settings.pool_k, filters)
+                yield _Asking(reader, find, scores.of)
+
+
+def _first_passing(
+    reader: "Reader",
+    ranked: Iterator[tuple[str, float]],
+    limit: int,
+    filters: "SearchFilters",
+) -> _Ranking:
+    """Return the first of a ranking that pass the filters.
+
+    Few are wanted of thousands: filters look at some more than that at a time.
+    """
+    found: list[tuple[str, float]] = []
+    while len(found) < limit and (part := list(islice(ranked, 2 * limit))):
+        passing = set(reader.passing([chunk_id for chunk_id, _ in part], filters))
+        found += [(chunk_id, score) for chunk_id, score in part if chunk_id in passing]
+    return found[:limit]
 
 
 def _ask_model(

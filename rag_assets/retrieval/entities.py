@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from scipy.sparse import csr_matrix
 
-# Chosen with `_ROOT` and `GRAPH_SHARE` on questions whose answer stands in two to four passages
+# Chosen with `_ROOT` and the graph's share on questions whose answer stands in two to four passages
 # (docs/evaluation.md).
 _RESTART = 0.3
 # After so many steps 0.7 ** 24, one part in five thousand, is still to be shared out.

@@ -262,9 +262,12 @@ def _refuse_repeats(name: str, ranking: Sequence[str]) -> None:
 LEXICAL = "lexical"
 # Searches by entities (`graph`), of publications that have them.
 GRAPH = "graph"
-# What it weighs where no weights are stated, beside the 1 that all others share.
-# Chosen on two sets of questions of several hops (docs/evaluation.md, "Entities").
-GRAPH_SHARE = 0.3
+# Searches by questions that are known, of publications of law (`retrieve.questions`).
+ASKED = "asked"
+# What these weigh where no weights are stated, beside the 1 that all others share. That of the
+# graph is chosen on two sets of questions of several hops, that of known questions on STARD
+# (docs/evaluation.md, "Entities" and "Law").
+_SHARES = {GRAPH: 0.3, ASKED: 1.0}
 FUSION_FILE = "fusion.yaml"
 
 # Enough of a fingerprint to tell two versions of a model of one name.
@@ -294,7 +297,7 @@ class Weights:
         1. Weights that the settings state.
         2. The row of both languages whose searchers are `names`.
         3. The row of both languages with the fewest searchers more than `names`, without those.
-        4. With `graph` what the others weigh by these rules, and `GRAPH_SHARE` of their sum.
+        4. With `graph` or `asked` what the others weigh by these rules, and a share of their sum.
         5. With sparse encoders what the others weigh by these rules; they stand beside `lexical`
            and share its weight with it evenly.
         6. The file's fallback rule: `lexical` and the models together, which share evenly; one
@@ -302,9 +305,10 @@ class Weights:
         """
         if self.stated is not None:
             return {name: self.stated.get(name, 0.0) for name in names}
-        if GRAPH in names and len(names) > 1:
-            weights = self.of(question, passage, names - {GRAPH})
-            return weights | {GRAPH: GRAPH_SHARE * sum(weights.values())}
+        beside = names & _SHARES.keys()
+        if beside and beside < names:
+            weights = self.of(question, passage, names - beside)
+            return weights | {one: _SHARES[one] * sum(weights.values()) for one in beside}
         rows: list[dict[str, float]] = [
             row["weights"]
             for row in self.file["rows"]
@@ -391,7 +395,7 @@ def searcher_names(readers: "Sequence[Reader]") -> dict[str, str]:
 def known_searchers(readers: "Sequence[Reader]") -> frozenset[str]:
     """Return the names that stated weights may have."""
     graph = [GRAPH] if any(reader.entity_graph is not None for reader in readers) else []
-    return frozenset({LEXICAL, *searcher_names(readers).values(), *graph})
+    return frozenset({LEXICAL, ASKED, *searcher_names(readers).values(), *graph})
 
 
 def sparse_names(readers: "Sequence[Reader]") -> frozenset[str]:

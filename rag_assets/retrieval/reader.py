@@ -28,8 +28,9 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
     from numpy.typing import NDArray
 
-    from rag_assets.model.settings import TextSettings
+    from rag_assets.model.settings import QuestionSubject, TextSettings
     from rag_assets.publishing import Language
+    from rag_assets.retrieval.asked import AskedPassages
     from rag_assets.retrieval.entities import EntityGraph
 
 
@@ -92,6 +93,8 @@ class Reader:
         self.name = name
         self._table = SearchTable(folder)
         self._catalogue = HeldCatalogue(folder / catalogue_name(name))
+        self._asking = threading.Lock()
+        self._asked: dict[QuestionSubject, AskedPassages] = {}
 
     def __enter__(self) -> Self:
         return self
@@ -191,6 +194,19 @@ class Reader:
     def entity_graph(self) -> "EntityGraph | None":
         """What passages name; None where the publication has no tables of entities."""
         return self._catalogue.entity_graph if "entities" in self.manifest["counts"] else None
+
+    def asked_passages(self, subject: "QuestionSubject") -> "AskedPassages":
+        """Return the passages with articles about which questions are known."""
+        with self._asking:
+            if subject not in self._asked:
+                from rag_assets.embedding.taught import load_known_questions
+                from rag_assets.retrieval.asked import AskedPassages
+
+                table = self._table.fetch("law_title IS NOT NULL", ("chunk_id", "text"))
+                ids, texts = (table.column(name).to_pylist() for name in ("chunk_id", "text"))
+                known = load_known_questions(subject)
+                self._asked[subject] = AskedPassages(zip(ids, texts, strict=True), known)
+            return self._asked[subject]
 
     def rank_vectors(
         self,

@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import date
+from operator import mul
 from typing import Annotated, Any
 
 from pydantic import Field
@@ -24,7 +25,7 @@ from rag_assets.embedding.bundled_files import E5
 from rag_assets.law.citing import read_citation
 from rag_assets.model import count_of, hash_text
 from rag_assets.model.settings import QuestionSubject
-from rag_assets.retrieval import LEXICAL, Hit, Retriever, SearchFilters
+from rag_assets.retrieval import ASKED, LEXICAL, Hit, Retriever, SearchFilters
 from rag_assets.retrieval.statutes import FoundArticle, LawShelf, search_shelf
 
 # Spec 003 §6.1: the top 20 go to the model.
@@ -112,37 +113,60 @@ def law_search(
     return Found(tuple(lines), tuple(told))
 
 
-# Logistic regression: does a hit decide the question? By its cosine, its BM25 over that of the best
-# hit, and how far its cosine is below the best one. Fitted on the first 20 hits of STARD's 920
-# questions, of which four fifths taught the encoder (`python -m benchmarks.law_answers --fit`).
 _NAMED = "named_article"
-_BIAS, _COSINE, _WORDS, _BELOW_BEST = -13.36, 13.18, 2.41, -48.9
-# Articles that are quoted at most, how likely each has to answer the question, and how likely the
-# first one has to for its answer to come without a warning: 69 of 105 everyday questions reach
-# that, the deciding article is first for 0.39 of them and for 0.14 of the others.
+# Logistic regression over `features`: does a hit decide the question? Fitted on the first 20 hits
+# of STARD's 920 questions, of which four fifths taught the encoder
+# (`python -m benchmarks.law_answers --fit`).
+_BIAS = -7.4
+_WEIGHTS = (4.18, 1.91, -30.0, 0.71, 2.76, -4.25)
+# Articles that are quoted at most; how likely each has to answer the question, and the first one
+# for any to be quoted; the share of the first one's score of the search that each has to have; how
+# likely the first one has to for its answer to come without a warning. Chosen on 111 everyday
+# questions (docs/evaluation.md, "Laws"): 74 first ones reach the last, 0.66 of them decide.
 MOST_ARTICLES = 5
-LEAST_LIKELY = 0.05
-SURELY_LIKELY = 0.2
+LEAST_LIKELY = 0.03
+_LEAST_OF_FIRST = 0.8
+SURELY_LIKELY = 0.1
+
+
+def features(hits: Sequence[Hit]) -> list[tuple[float, ...]]:
+    """Return what tells of each hit of a search whether it decides the question.
+
+    Its cosine; its BM25 over that of the best hit; how far its cosine is below the best one;
+    whether questions about it are known, how like the likest of them is, and how far below that of
+    the best hit.
+    """
+    most = max((hit.scores.get(LEXICAL, 0.0) for hit in hits), default=0.0) or 1.0
+    best, likest = (
+        max((hit.scores.get(name, 0.0) for hit in hits), default=0.0) for name in (E5, ASKED)
+    )
+    found: list[tuple[float, ...]] = []
+    for hit in hits:
+        cosine, words = hit.scores.get(E5, 0.0), hit.scores.get(LEXICAL, 0.0)
+        own = (cosine, words / most, best - cosine)
+        asked = hit.scores.get(ASKED)
+        found.append((*own, *((0.0, 0.0, 0.0) if asked is None else (1.0, asked, likest - asked))))
+    return found
 
 
 def likelihoods(hits: Sequence[Hit], subject: QuestionSubject | None) -> list[float]:
     """Return how likely each hit decides the question that found it, 0 to 1, in their order.
 
-    1 for an article that the question names. Fitted for multilingual-e5-small with the layers
-    taught on law; what another model finds is quoted in the order of the search, with a warning.
+    1 for an article that the question names; 0 for what the search puts far behind the first of
+    the others, and for all where that one is not likely. Fitted for multilingual-e5-small with the
+    layers taught on law; what another model finds is quoted in the order of the search, with a
+    warning.
     """
+    found = [_NAMED not in hit.explanation for hit in hits]
     if subject != "law" or not any(E5 in hit.scores for hit in hits):
-        return [1.0 if _NAMED in hit.explanation else LEAST_LIKELY for hit in hits]
-    cosines = [hit.scores.get(E5, 0.0) for hit in hits]
-    words = [hit.scores.get(LEXICAL, 0.0) for hit in hits]
-    best, most = max(cosines, default=0.0), max(words, default=0.0) or 1.0
-    odds = (
-        _BIAS + _COSINE * cosine + _WORDS * word / most + _BELOW_BEST * (best - cosine)
-        for cosine, word in zip(cosines, words, strict=True)
-    )
+        return [LEAST_LIKELY if is_found else 1.0 for is_found in found]
+    odds = (_BIAS + sum(map(mul, _WEIGHTS, own)) for own in features(hits))
+    likely = [round(1 / (1 + math.exp(-one)), 6) for one in odds]
+    first = found.index(True) if any(found) else 0
+    least = _LEAST_OF_FIRST * hits[first].score if likely[first] >= LEAST_LIKELY else math.inf
     return [
-        1.0 if _NAMED in hit.explanation else round(1 / (1 + math.exp(-one)), 6)
-        for hit, one in zip(hits, odds, strict=True)
+        (score if hit.score >= least else 0.0) if is_found else 1.0
+        for hit, score, is_found in zip(hits, likely, found, strict=True)
     ]
 
 
@@ -271,7 +295,7 @@ def _bare(article: FoundArticle) -> str:
 
 
 # Counts as code: raise it when the same question is searched or answered otherwise.
-RULES_NAME = "law-3"
+RULES_NAME = "law-4"
 QUOTES_NAME = f"rules:{RULES_NAME}"
 SEARCH = "law_search"
 
@@ -287,13 +311,11 @@ def first_search(question: str) -> Decision:
 
 
 def quote_articles(state: AgentState) -> dict[str, Any]:
-    """Return the arguments of `finish`: the articles that answer the question, likeliest first."""
-    likely = {
-        alias: passage.score
-        for alias, passage in state.passages.items()
-        if passage.score >= LEAST_LIKELY
-    }
-    found = sorted(likely, key=lambda alias: -likely[alias])
+    """Return the arguments of `finish`: the articles that answer the question, as they were found.
+
+    The order of the search has the deciding article first more often than that of the estimates.
+    """
+    found = [one for one, passage in state.passages.items() if passage.score >= LEAST_LIKELY]
     return {
         "points": [
             {"text": state.passages[alias].text, "citations": [alias]}

@@ -21,7 +21,7 @@ from rag_assets.answering.law.tools import LEAST_LIKELY, SURELY_LIKELY, likeliho
 from rag_assets.cli.main import build_cli
 from rag_assets.embedding.bundled_files import E5
 from rag_assets.model import DamagedFileError, UsageError
-from rag_assets.retrieval import LEXICAL, Hit, Retriever
+from rag_assets.retrieval import ASKED, LEXICAL, Hit, Retriever
 from rag_assets.retrieval.statutes import LawShelf
 from rag_assets.workspace import Workspace
 from rag_assets_tests.answering.law.conftest import (
@@ -168,12 +168,21 @@ def test_from_python(laws: Workspace) -> None:
 class _Scored:
     scores: dict[str, float]
     explanation: dict[str, str] = field(default_factory=dict)
+    score: float = 0.9
 
 
-def test_likely_hits_are_near_and_have_the_words_of_the_question() -> None:
-    near, far = _Scored({E5: 0.90, LEXICAL: 9.0}), _Scored({E5: 0.84, LEXICAL: 3.0})
+def test_likely_hits_are_near_and_are_asked_about_like_the_question() -> None:
+    near = _Scored({E5: 0.90, LEXICAL: 9.0, ASKED: 0.9})
+    far = _Scored({E5: 0.70, LEXICAL: 3.0, ASKED: 0.5})
     found = likelihoods(cast("list[Hit]", [near, far]), "law")
     assert found[0] >= SURELY_LIKELY > LEAST_LIKELY > found[1]
+    alike = _Scored(near.scores, score=0.8)
+    behind = _Scored(near.scores, score=0.7)
+    assert likelihoods(cast("list[Hit]", [near, alike, behind]), "law") == [
+        found[0], found[0], 0.0,
+    ]  # fmt: skip
+    strange = _Scored({E5: 0.60})
+    assert likelihoods(cast("list[Hit]", [strange, strange]), "law") == [0.0, 0.0]
     # An article that the question names was looked up, and has no scores.
     named = _Scored({}, {"named_article": "第三条"})
     assert likelihoods(cast("list[Hit]", [named, near]), "law") == [1.0, found[0]]
