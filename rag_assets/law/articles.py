@@ -5,7 +5,7 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from rag_assets.model import HAN, hash_text
+from rag_assets.model import HAN_RANGES, hash_text
 
 NUMBER = r"[〇零一二两三四五六七八九十百千\d]{1,10}"
 _DIGITS = "零一二三四五六七八九"
@@ -95,6 +95,7 @@ def find_begins(text: str) -> list[ArticleBegin]:
 
 # Chinese characters: enough to know an article by, and too few to.
 _MOST_WORDING, _LEAST_WORDING = 60, 12
+_OTHERS = re.compile(f"[^{HAN_RANGES}]+")
 
 
 def wording_keys(text: str) -> list[int]:
@@ -108,9 +109,10 @@ def wording_keys(text: str) -> list[int]:
     for place, one in enumerate(begins, start=1):
         end = begins[place].start if place < len(begins) else len(text)
         first = one.start + len(one.shown)
-        wording = HAN.findall(text[first : min(end, first + 4 * _MOST_WORDING)])[:_MOST_WORDING]
+        part = text[first : min(end, first + 4 * _MOST_WORDING)]
+        wording = _OTHERS.sub("", part)[:_MOST_WORDING]
         if len(wording) >= _LEAST_WORDING:
-            found.append(int(hash_text("".join(wording))[:15], 16))
+            found.append(int(hash_text(wording)[:15], 16))
     return found
 
 

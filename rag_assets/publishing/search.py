@@ -281,10 +281,14 @@ class SearchTable:
 
     def count_by_language(self, where: str | None = None) -> dict[str, int]:
         """Return how many rows that meet `where` are written in each language."""
-        with damage_explained(self.path):
-            held = self._languages[self._passing(where)] if where else self._languages
-        names, counts = np.unique(held, return_counts=True)
-        return dict(zip(names.tolist(), counts.tolist(), strict=True))
+
+        def count() -> dict[str, int]:
+            with damage_explained(self.path):
+                held = self._languages[self._passing(where)] if where else self._languages
+            names, counts = np.unique(held, return_counts=True)
+            return dict(zip(names.tolist(), counts.tolist(), strict=True))
+
+        return self._remember(("languages", where), count)
 
     def sample_vectors(
         self, column: str, languages: Sequence[str], where: str | None, most: int
