@@ -6,7 +6,7 @@ RAG_SHARED_DATA/retrieval/law, on a day (default today). Prints how often a deci
 first, among 5 and among 10 of `rag law search`; of `rag ask --law` how often it is shown and first,
 the share of shown articles that are beside the point (neither deciding nor named as fairly to the
 point), and how often a question without an answer gets one. --fit prints the coefficients of
-`likelihoods` (rag_assets/answering/law/tools.py) on STARD.
+`likelihoods` (rag_assets/answering/law/tools.py) on these questions and STARD's.
 """
 
 import argparse
@@ -32,6 +32,10 @@ from rag_assets.workspace import Workspace
 
 EVERYDAY = Path(__file__).parent / "reader" / "written" / "law_everyday.jsonl"
 _TOP = 20
+
+
+def _everyday() -> list[dict[str, Any]]:
+    return [json.loads(line) for line in EVERYDAY.read_text(encoding="utf-8").splitlines()]
 
 
 class Names:
@@ -63,7 +67,7 @@ def opened(folder: Path) -> Iterator[tuple[Workspace, Retriever]]:
 
 def measure(folder: Path, day: date) -> dict[str, Any]:
     """Return the figures."""
-    rows = [json.loads(line) for line in EVERYDAY.read_text(encoding="utf-8").splitlines()]
+    rows = _everyday()
     with opened(folder) as (workspace, retriever):
         names = Names(retriever)
         readers = {one.namespace: one for one in retriever.readers}
@@ -120,7 +124,7 @@ def measure(folder: Path, day: date) -> dict[str, Any]:
 
 
 def fit(folder: Path, day: date) -> dict[str, Any]:
-    """Return coefficients of a logistic regression over the first hits of STARD's questions."""
+    """Return coefficients of a logistic regression over the first hits of these and STARD's."""
     import numpy as np
     from sklearn.linear_model import LogisticRegression
 
@@ -130,10 +134,13 @@ def fit(folder: Path, day: date) -> dict[str, Any]:
         names = Names(retriever)
         readers = {one.namespace: one for one in retriever.readers}
         shelf = LawShelf(Publications(workspace, readers), day)
-        for asked in stard.questions:
-            named = [*stard.judgements[asked.id], *stard.alternatives.get(asked.id, ())]
-            deciding = names.of(named)
-            found = search_shelf(retriever, shelf, asked.text, day, top_k=_TOP)
+        asked = [(row["question"], row["deciding"]) for row in _everyday()] + [
+            (one.text, [*stard.judgements[one.id], *stard.alternatives.get(one.id, ())])
+            for one in stard.questions
+        ]
+        for text, articles in asked:
+            deciding = names.of(articles)
+            found = search_shelf(retriever, shelf, text, day, top_k=_TOP)
             hits = [one.hit for one in found.found]
             told += features(hits)
             for hit in hits:

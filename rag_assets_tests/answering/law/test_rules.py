@@ -182,7 +182,7 @@ def test_likely_hits_are_near_and_are_asked_about_like_the_question() -> None:
         found[0], found[0], 0.0,
     ]  # fmt: skip
     strange = _Scored({E5: 0.60})
-    assert likelihoods(cast("list[Hit]", [strange, strange]), "law") == [0.0, 0.0]
+    assert likelihoods(cast("list[Hit]", [strange, near]), "law") == [0.0, 0.0]
     # An article that the question names was looked up, and has no scores.
     named = _Scored({}, {"named_article": "第三条"})
     assert likelihoods(cast("list[Hit]", [named, near]), "law") == [1.0, found[0]]
