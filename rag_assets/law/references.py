@@ -205,6 +205,9 @@ class ArticleReference:
         return shown + (f"第{write_number(self.item)}项" if self.item else "")
 
 
+# [最高人民法院关于适用刑法第十二条几个问题的解释 > 第一条]: an article within a law's name.
+_NAME_BEGINS = re.compile(r"[\[【][^\[\]【】>]*$")
+_NAME_ENDS = re.compile(r"[^\[\]【】>]*>")
 _NO_LAW = ArticleReference("", "")
 _NO_LAWS = LawNames({})
 
@@ -227,6 +230,8 @@ def find_references(text: str, laws: LawNames = _NO_LAWS) -> list[ArticleReferen
         kind = _kind(items)
         left = max(reached, start - _REACH)
         before, after = text[left:start], text[end : end + _REACH]
+        if _NAME_BEGINS.search(before) and _NAME_ENDS.match(after):
+            continue
         if kind == "bare" and not _MAY_END_A_LAW.search(before):
             continue
         law = _before(before, laws) or (_after(after, laws) if kind != "bare" else None)

@@ -318,7 +318,10 @@ class LawShelf:
         citation = hit.law.cite(hit.section_path, article) if hit.law is not None else None
         if citation is None:
             raise UsageError(f"{article.shown}: the day of its wording is not known")
-        (asked,) = (citation_of(one) for one in find_references(citation, self._laws.names))
+        named = [one for one in find_references(citation, self._laws.names) if one.path is not None]
+        if len(named) != 1:
+            raise UsageError(f"{citation} is not read back as one article")
+        asked = citation_of(named[0])
         first = self._chosen(asked)[0]
         if law is not None and first.law == law and self._is_unique(first, article):
             return self._found(

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from rag_assets.law import LawNames, find_begins, find_references, national_laws
+from rag_assets.law.citing import read_citation, write_citation
 from rag_assets.law.names import plain_name
 
 FOLDER = Path(__file__).parent
@@ -83,3 +84,11 @@ def test_long_texts_are_read_in_their_length() -> None:
         "word'-" * 400,
     ):
         assert find_references(text, LAWS) == []
+
+
+@pytest.mark.parametrize(
+    "law", ["最高人民法院关于适用刑法第十二条几个问题的解释", "甲省实施《乙法》第三条的办法"]
+)
+def test_a_law_whose_name_holds_an_article_is_cited_like_others(law: str) -> None:
+    asked = read_citation(write_citation(law, ("第一章",), "第二条"))
+    assert (asked.law, asked.path, asked.key) == (law, ("第一章",), "2")
