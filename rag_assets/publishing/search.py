@@ -203,7 +203,7 @@ class SearchTable:
             terms = self._term_weights(query, weights)
             others = sorted(terms.keys() - found.keys())
             if where is not None and others:
-                others = np.intersect1d(others, self._passing(where)).tolist()
+                others = _common(self.rows, np.array(others, np.int64), self._passing(where)).tolist()
             found |= dict.fromkeys(others, 0.0) | self._scan_rows(query, BODY, others)
             found = self._total(query, found, terms, weights)
         return self._ranked({row: score for row, score in found.items() if score > 0}, limit)
@@ -301,7 +301,7 @@ class SearchTable:
         with damage_explained(self.path):
             rows = np.flatnonzero(np.isin(self._languages, list(languages)))
             if where:
-                rows = np.intersect1d(rows, self._passing(where), assume_unique=True)
+                rows = _common(self.rows, rows, self._passing(where))
             # Every n-th row of a fixed order: the same in every build.
             rows = rows[:: -(-len(rows) // most) or 1]
             found = self._dense(column).matrix[rows].astype(np.float64)
@@ -504,7 +504,7 @@ class _DenseVectors:
         query = self._direction(vector)
         rows = self._directed
         if passing is not None:
-            rows = np.intersect1d(rows, passing, assume_unique=True)
+            rows = _common(len(self.matrix), rows, passing)
         if query is None or not len(rows):
             return {}
         scores = (self.matrix @ query.astype(np.float32) * self._scales)[rows]
@@ -601,6 +601,14 @@ def index_words(text: str) -> list[str]:
     import lance
 
     return [token.text for token in lance.tokenize(text, **WORDS)]
+
+
+def _common(count: int, rows: Rows, others: Rows) -> Rows:
+    """Return those of some rows that are among others, of a table of `count`, in their order."""
+    are_others = np.zeros(count, dtype=bool)
+    are_others[others] = True
+    found: Rows = rows[are_others[rows]]
+    return found
 
 
 def _check_limit(limit: int) -> None:

@@ -160,6 +160,7 @@ class Retriever:
         all_versions: bool = False,
         settings: RetrieveSettings | None = None,
         asked: AskedQuery | None = None,
+        with_parents: bool = True,
     ) -> Retrieved:
         """Return what the publications hold on a question.
 
@@ -177,6 +178,7 @@ class Retriever:
             settings: of this one search, in place of the retriever's.
             asked: the question as an earlier search made it ready (`Retrieved.query`): where it is
                 the same one, no model is asked for its wordings and vectors again.
+            with_parents: read the texts of the hits' parents; False leaves `parents` empty.
 
         Raises:
             UsageError: the retriever is not open, no text, `top_k` below 1, a document that no
@@ -218,7 +220,9 @@ class Retriever:
         return Retrieved(
             query=query,
             hits=hits,
-            parents=tuple(backfill_parents(self.readers, ranking.hits, settings.top_k)),
+            parents=tuple(backfill_parents(self.readers, ranking.hits, settings.top_k))
+            if with_parents
+            else (),
             windows=tuple(expand_windows(self.readers, hits, settings.window))
             if needs_windows
             else (),

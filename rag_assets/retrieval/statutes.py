@@ -485,7 +485,8 @@ class FoundStatute:
         source: `<<Source: title | Path: levels>>`, as the passage was embedded.
         articles: that it holds, each cut out whole by its citation.
         level: of its law; None where it is not known.
-        unit: the merged unit around it: articles of the same path.
+        unit: the merged unit around it: articles of the same path; the passage's own text where
+            none was asked for.
         unresolved: citations of it that lead to nothing, or elsewhere, with the reason.
     """
 
@@ -537,7 +538,7 @@ def search_statutes(
     with library.hold(namespaces) as held, Retriever(library, namespaces) as retriever:
         return search_shelf(
             retriever, LawShelf(held, as_of), question, as_of, top_k=top_k,
-            all_versions=all_versions,
+            all_versions=all_versions, with_units=True,
         )  # fmt: skip
 
 
@@ -550,12 +551,14 @@ def search_shelf(
     top_k: int | None = None,
     all_versions: bool = False,
     filters: SearchFilters | None = None,
+    with_units: bool = False,
 ) -> StatuteSearch:
     """Search statutes by a retriever that is entered; see `search_statutes`.
 
     Args:
         shelf: of the retriever's publications, for the same day.
         filters: what is searched besides.
+        with_units: read the merged units around what is found; takes 0.02 s more.
     """
     shelf.require_statutes()
     settings = retriever.settings
@@ -564,8 +567,9 @@ def search_shelf(
     most = max(wanted, settings.rerank_k)
     for looked_at in dict.fromkeys((min(2 * wanted, most), most)):
         found = _search(
-            retriever, shelf, question, as_of, wanted, looked_at, filters, all_versions=all_versions
-        )
+            retriever, shelf, question, as_of, wanted, looked_at, filters,
+            all_versions=all_versions, with_units=with_units,
+        )  # fmt: skip
         if len(found.found) == wanted:
             break
     return found
@@ -581,11 +585,13 @@ def _search(
     filters: SearchFilters | None,
     *,
     all_versions: bool,
+    with_units: bool,
 ) -> StatuteSearch:
     """Return at most so many passages that can be cited, of the first `looked_at` hits."""
     found = retriever.retrieve(
-        question, top_k=looked_at, as_of=as_of, all_versions=all_versions, filters=filters
-    )
+        question, top_k=looked_at, as_of=as_of, all_versions=all_versions, filters=filters,
+        with_parents=with_units,
+    )  # fmt: skip
     units = {(parent.best.namespace, parent.parent.parent_id): parent for parent in found.parents}
     statutes: list[FoundStatute] = []
     unresolved: list[str] = []
