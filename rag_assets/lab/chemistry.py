@@ -6,12 +6,13 @@ configs/lab_chemistry.yaml.
 
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Literal
 
 from rag_assets.chunking import split_sentences
+from rag_assets.lab.acids import acid_of, acids, acids_at
 from rag_assets.lab.differences import SYMBOLS, WORDS_TOO, lab_words
 from rag_assets.model import hash_fields
 from rag_assets.workspace import configs_folder
@@ -22,29 +23,8 @@ CHEMISTRY_FILE = "lab_chemistry.yaml"
 
 @dataclass(frozen=True, slots=True)
 class Chemistry:
-    """What the laboratory knows by name.
+    """What the laboratory knows of metals: symbols, `kinds` of them, those of the `host` itself."""
 
-    Args:
-        carboxylic: substances that hold –COOH though they are not called acids, in lower case.
-        acids: endings of the word before "acid" of those that hold it under a name of their own.
-        structures: SMILES by name.
-        not_carboxylic: words before "acid" (or a part before 酸) of acids without –COOH.
-        derived: words after "acid" that say that its –COOH is gone.
-        linkers: words before "acid" of those that MOFs are built from and whose form does not tell.
-        han_acid: finds a Chinese name of an acid, with locants before it.
-        same: the one name by which a molecule is called, by its others.
-        metals: symbols; `kinds` groups of them.
-        host: metals of the host itself.
-    """
-
-    carboxylic: frozenset[str]
-    acids: tuple[str, ...]
-    structures: dict[str, str]
-    not_carboxylic: tuple[str, ...]
-    derived: tuple[str, ...]
-    linkers: frozenset[str]
-    han_acid: re.Pattern[str]
-    same: dict[str, str]
     metals: frozenset[str]
     kinds: frozenset[str]
     host: frozenset[str]
@@ -52,39 +32,9 @@ class Chemistry:
 
 @cache
 def chemistry() -> Chemistry:
-    """Return the names of `configs/lab_chemistry.yaml`."""
+    """Return the metals of `configs/lab_chemistry.yaml`."""
     values = read_yaml(configs_folder() / CHEMISTRY_FILE, CHEMISTRY_FILE)
-    acids = values["carboxylic"]
-    return Chemistry(
-        frozenset(acids["names"].casefold().split()),
-        ("oic", "carboxylic", *acids["acids"].split()),
-        {name.casefold(): smiles for name, smiles in acids["structures"].items()},
-        tuple(acids["not"].casefold().split()),
-        tuple(acids["derived"].casefold().split()),
-        frozenset(acids["linkers"].casefold().split()),
-        _han_acid(acids["han"].split(), acids["han_not_before"].split()),
-        _same(acids["same"]),
-        frozenset(values["metals"].split()),
-        frozenset(values["kinds"].split()),
-        frozenset(values["host"].split()),
-    )
-
-
-def _han_acid(parts: Sequence[str], not_before: Sequence[str]) -> re.Pattern[str]:
-    part = "|".join(sorted(map(re.escape, parts), key=len, reverse=True))
-    # Before a ring with something on it they are its places; else words of the sentence.
-    place = f"[对邻间](?=(?:(?!苯)(?:{part}))+苯|苯[二三四])"
-    locants = r"(?:(?<![\w-])[\dNODL][\d,']*[-‑])?"
-    return re.compile(rf"{locants}(?:{place})?(?:{part})+酸(?![{''.join(not_before)}])")
-
-
-def _same(names: Mapping[str, str]) -> dict[str, str]:
-    # "p-aminobenzoic" stands for "p-aminobenzoic acid": a blank parts the names.
-    return {
-        f"{other} acid" if other.endswith("ic") else other: name
-        for name, others in names.items()
-        for other in others.split()
-    }
+    return Chemistry(*(frozenset(values[name].split()) for name in ("metals", "kinds", "host")))
 
 
 _VALENCES = {"B": 3, "C": 4, "N": 3, "O": 2, "P": 3, "S": 2, "F": 1, "Cl": 1, "Br": 1, "I": 1}
@@ -218,9 +168,6 @@ def skeleton(atoms: list[Atom]) -> tuple[str, ...]:
 # On carbon or hydrogen, so that carbonic and carbamic acids are none; a carboxylate counts, since
 # amino acids are drawn as zwitterions.
 _CARBOXYL = "[$([CX3H1]),$([CX3][#6])](=O)[$([OX2H1]),$([OX1-])]"
-_ACID = re.compile(r"\bacids?\b(?P<after>.*)")
-_WORD = re.compile(r"[^\W\d_]+")
-
 Means = Literal["structure", "name"]
 
 
@@ -247,7 +194,13 @@ def find_carboxyl(name: str, smiles: str | None) -> Carboxyl:
         smiles: its structure; read by RDKit where that is installed (extra `chem`), else as far
             as –COOH needs it.
     """
-    return _by_structure(smiles) if smiles else _by_name(name)
+    if smiles:
+        return _by_structure(smiles)
+    main = acid_of(name)
+    if main is None:
+        return Carboxyl(None, None, f"'{name}' is none of the acids that are known by name")
+    structure = acids().structures[main]
+    return Carboxyl(True, "name", f"{name} is {structure}, which holds –COOH")
 
 
 def disagreement(name: str, smiles: str) -> str | None:
@@ -257,14 +210,10 @@ def disagreement(name: str, smiles: str) -> str | None:
     Args:
         smiles: one that can be read.
     """
-    known = chemistry()
-    plain = " ".join(name.partition("(")[0].split()).casefold()
-    # An amino acid without a mark is the natural one.
-    own = known.same.get(plain, plain).casefold()
-    wanted = known.structures.get(own) or known.structures.get(f"l-{own.removeprefix('d-')}")
-    if wanted is None:
-        by_name = _by_name(name)
-        return f"{by_name.why}, and {smiles} does" if by_name.holds is False else None
+    main = acid_of(name)
+    if main is None:
+        return None
+    wanted = acids().structures[main]
     if skeleton(read_smiles(smiles)) == skeleton(read_smiles(wanted)):
         return ""
     return f"{smiles} is another molecule than {name}, which is {wanted}"
@@ -297,65 +246,6 @@ def _by_structure(smiles: str) -> Carboxyl:
     return Carboxyl(holds, "structure", f"its structure {said} –COOH ({smiles}{by})")
 
 
-def _by_name(name: str) -> Carboxyl:
-    plain = " ".join(name.casefold().split())
-    if "酸" in plain:
-        return _by_chinese_name(name, plain)
-    words = _WORD.findall(plain)
-    if any("carboxy" in word and not word.startswith("carboxyla") for word in words):
-        return Carboxyl(True, "name", f"'{name}' names a carboxyl group")
-    acid = _ACID.search(plain)
-    if acid is not None:
-        return _by_acid(name, _WORD.findall(plain[: acid.start()]), _WORD.findall(acid["after"]))
-    # "L-histidine", "glycine (Gly)": the last word before a bracket is the substance.
-    head = _WORD.findall(plain.partition("(")[0])
-    if head and head[-1] in chemistry().carboxylic:
-        return Carboxyl(True, "name", f"{head[-1]} holds –COOH")
-    return Carboxyl(None, None, f"the name '{name}' does not tell")
-
-
-def _by_acid(name: str, before: list[str], after: list[str]) -> Carboxyl:
-    """Return what the words around "acid" say."""
-    known = chemistry()
-    gone = next((word for word in after if word in known.derived), None)
-    if gone is not None:
-        return Carboxyl(None, None, f"'{name}' is an acid's {gone}: what is left is not told")
-    # "ethanesulfonic", "aminomethylphosphonic": the kind of acid ends the word.
-    last = before[-1] if before else ""
-    other = next((one for one in known.not_carboxylic if last.endswith(one)), None)
-    if other is not None:
-        return Carboxyl(False, "name", f"'{name}' is a {other} acid, which holds no –COOH")
-    if last.endswith(known.acids) or last == "amino" or last in known.carboxylic:
-        return Carboxyl(True, "name", f"'{name}' is called a carboxylic or amino acid")
-    return Carboxyl(None, None, f"the name '{name}' does not tell which kind of acid it is")
-
-
-def _by_chinese_name(name: str, plain: str) -> Carboxyl:
-    known = chemistry()
-    _, _, after = plain.partition("酸")
-    gone = next((word for word in known.derived if word in after), None)
-    if gone is not None:
-        return Carboxyl(None, None, f"'{name}' is an acid's {gone}: what is left is not told")
-    head = plain.partition("酸")[0]
-    other = next((one for one in known.not_carboxylic if head.endswith(one)), None)
-    if other is not None:
-        return Carboxyl(False, "name", f"'{name}' is no carboxylic acid")
-    if any(found.end() == len(head) + 1 for found in known.han_acid.finditer(f"{head}酸")):
-        return Carboxyl(True, "name", f"'{name}' is called a carboxylic or amino acid")
-    return Carboxyl(None, None, f"the name '{name}' does not tell which acid it is")
-
-
-_ACID_NAME = re.compile(r"(?<![\w-])(?:[A-Za-z0-9,']+-)*[A-Za-z]*[a-z]ic acid\b")
-# Acids that are no kind of molecule by themselves.
-_UNSPECIFIC = frozenset(
-    {"organic acid", "carboxylic acid", "amic acid", "氨基酸", "羧酸", "有机酸", "脂肪酸"}
-)
-# Several carboxyl groups on a ring, or several rings with one: what frameworks are built from.
-_LINKER = re.compile(
-    r"(?:(?:di|tri|tetra|hexa|poly)carboxylic|phthalic|(?:di|tri|tris|bis|tetra|tetrakis)-?benzoic)"
-    r" acid$|(?:苯|萘|吡啶|噻吩|呋喃|吡唑|芘)[二三四](?:甲|羧)酸$"
-)
-_SEVERAL = re.compile(r"(?:bis|tris|tetrakis|di|tri)\($")
 _AROUND = 60
 
 
@@ -404,39 +294,27 @@ _BEHIND = (
 )
 
 
-def modifiers_in(sentence: str, *, everything: bool = False) -> Iterator[str]:
-    """Yield the modifiers that a sentence names, in order, by one name each.
+def modifiers_at(
+    sentence: str, *, everything: bool = False, anywhere: bool = False
+) -> Iterator[tuple[int, int, str]]:
+    """Yield the modifiers that a sentence names, in order: start, end, and one name each.
 
     Args:
         everything: whatever it tells of, as of a lesson of a laboratory.
+        anywhere: also where the sentence does not tell of modifying; products, linkers and
+            solvents are left out all the same.
     """
-    if not everything and not _MODIFYING.search(sentence):
+    if not everything and not anywhere and not _MODIFYING.search(sentence):
         return
-    found = sorted(_named(sentence), key=lambda each: each[0])
-    for start, end, name in found:
+    for start, end, name in acids_at(sentence):
         before, behind = sentence[max(0, start - _AROUND) : start], sentence[end : end + _AROUND]
-        is_other = _BEFORE.search(before) or any(one.search(behind) for one in _BEHIND)
-        if everything or not is_other:
-            yield chemistry().same.get(name, name)
-
-
-def _named(sentence: str) -> Iterator[tuple[int, int, str]]:
-    for match in (*_ACID_NAME.finditer(sentence), *chemistry().han_acid.finditer(sentence)):
-        name = match.group()
-        name = name.lower() if not re.match(r"[DLNO]-", name) else name
-        is_one = (
-            name not in _UNSPECIFIC
-            and name.split()[0] not in chemistry().linkers
-            and not _LINKER.search(name)
-            and not _SEVERAL.search(sentence[: match.start()])
+        is_other = (
+            name in acids().linkers
+            or _BEFORE.search(before)
+            or any(one.search(behind) for one in _BEHIND)
         )
-        if is_one and find_carboxyl(name, None).holds:
-            yield *match.span(), name
-    for known in sorted(chemistry().carboxylic):
-        for match in re.finditer(rf"\b(?:[DL]-)?{known}\b", sentence, re.IGNORECASE):
-            name = match.group()
-            plain = f"{name[:2].upper()}{name[2:].lower()}" if name[1] == "-" else name.lower()
-            yield *match.span(), plain
+        if everything or not is_other:
+            yield start, end, name
 
 
 _FORMULA = re.compile(r"(?<![A-Za-z0-9])(?:[A-Z][a-z]?\d*(?:\.\d+)?)+(?![A-Za-z0-9])")
@@ -510,20 +388,20 @@ def name_parts(text: str, *, everything: bool = False) -> Named:
     modifiers: list[str] = []
     ratios: dict[tuple[str, str], str] = {}
     sentences: dict[str | tuple[str, str], tuple[str, ...]] = {}
-    dopes = everything or _DOPES.search(_folded(text)) is not None
+    dopes = everything or tells_of_doping(text)
     # A sentence does not go on behind a heading or a paragraph.
     ends = [match.end() for match in re.finditer(r"^#.*\n|\n\s*\n", text, re.MULTILINE)]
     spans = split_sentences(text, ends)
     for number, (start, end) in enumerate(spans, start=1):
-        sentence = _folded(text[start:end])
+        sentence = fold(text[start:end])
         named: list[str | tuple[str, str]] = []
         if dopes:
-            own = list(dict.fromkeys(_metals(sentence)))
-            written = _ratios(sentence, own)
+            own = list(dict.fromkeys(symbol for _, _, symbol in metals_at(sentence)))
+            written = ratios_in(sentence, own)
             metals += own
             ratios = written | ratios
             named += [*own, *written]
-        molecules = list(modifiers_in(sentence, everything=everything))
+        molecules = [name for _, _, name in modifiers_at(sentence, everything=everything)]
         modifiers += molecules
         named += molecules
         following = text[slice(*spans[number])] if number < len(spans) else ""
@@ -534,38 +412,42 @@ def name_parts(text: str, *, everything: bool = False) -> Named:
     return Named(tuple(dict.fromkeys(metals)), tuple(dict.fromkeys(modifiers)), ratios, sentences)
 
 
-def _folded(text: str) -> str:
+def tells_of_doping(text: str) -> bool:
+    """Say whether the metals that a text names may be dopants."""
+    return _DOPES.search(fold(text)) is not None
+
+
+def fold(text: str) -> str:
     """Return a text as it is read: letters in one form, indices beside their element."""
     return _SPACED.sub(r"\1\2", unicodedata.normalize("NFKC", text))
 
 
-def _metals(sentence: str) -> Iterator[str]:
-    known = chemistry()
-    dopants = known.metals - known.host
-    found: list[tuple[int, str]] = []
+def metals_at(sentence: str) -> list[tuple[int, int, str]]:
+    """Return where a folded sentence names dopants, in order: start, end, symbol."""
+    dopants = chemistry().metals - chemistry().host
+    found: list[tuple[int, int, str]] = []
     if _NOT_OF_CATALYSTS.search(sentence):
         # A ratio of two is one of the catalyst's all the same, under whichever lamp.
-        for first, second, _, _ in _EQUATION.findall(sentence):
-            if {first, second} <= dopants:
-                yield from (first, second)
-        return
+        for match in _EQUATION.finditer(sentence):
+            if {match[1], match[2]} <= dopants:
+                found += [(*match.span(1), match[1]), (*match.span(2), match[2])]
+        return found
     for match in _FORMULA.finditer(sentence):
         parts = _PART.findall(match.group())
         symbols = [symbol for symbol, _ in parts]
         # An oxide or a salt names a compound; UV and PL are no elements.
         if set(symbols) <= dopants and _is_meant(match, symbols, sentence):
-            found += [(match.start(), symbol) for symbol in symbols]
+            found += [(*match.span(), symbol) for symbol in symbols]
     lower = sentence.lower()
     for name, symbol in lab_words().elements.items():
         if symbol in dopants:
             edge = r"\b" if name.isascii() else ""
             found += [
-                (m.start(), symbol)
+                (*m.span(), symbol)
                 for m in re.finditer(rf"{edge}{name}{edge}", lower)
                 if not _SALT.match(lower, m.end())
             ]
-    for _, symbol in sorted(found, key=lambda each: each[0]):
-        yield symbol
+    return sorted(found, key=lambda each: each[0])
 
 
 def _is_meant(match: re.Match[str], symbols: list[str], sentence: str) -> bool:
@@ -577,7 +459,8 @@ def _is_meant(match: re.Match[str], symbols: list[str], sentence: str) -> bool:
     return _BESIDE.match(sentence, match.end()) is not None and match.group() in symbols
 
 
-def _ratios(sentence: str, metals: list[str]) -> dict[tuple[str, str], str]:
+def ratios_in(sentence: str, metals: Sequence[str]) -> dict[tuple[str, str], str]:
+    """Return the ratio `2:1` of each pair of some metals of which a folded sentence tells one."""
     told: dict[tuple[str, str], set[str]] = {}
     for match in _FORMULA.finditer(sentence):
         parts = _PART.findall(match.group())

@@ -1,30 +1,45 @@
-"""`policy: collect`: candidates and the sentences for and against them, as they were found.
+"""`policy: collect`: candidates, the best supported first, with what speaks for and against them.
 
-Without a language model nobody concludes anything: metals, a modifier and a ratio that passages or
-lessons of success name are put beside each other, in the order in which they were found, with the
-sentences that name them, word for word. What was asked for and what feedback rejected is heeded.
+Without a language model nobody reads: two metals, a modifier and a ratio that passages or lessons
+of success name are put beside each other. Their order is that of the evidence on the product that
+is asked for, of sources and of what was made here (`evidence.py`); the sentences stand beside it.
 """
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 
 from rag_assets.lab.chemistry import Named, find_carboxyl, name_parts
-from rag_assets.lab.differences import bearing_of
 from rag_assets.lab.engine import RunState
+from rag_assets.lab.evidence import (
+    UNWANTED,
+    Finding,
+    PartEvidence,
+    own_results,
+    pair_name,
+    ratio_name,
+    read_findings,
+    requested_product,
+    support_of,
+    weigh_evidence,
+)
+from rag_assets.lab.prompts import RecipeJob
 from rag_assets.lab.recipes import ProposedRecipe, check_recipe
 from rag_assets.lab.runs import Dropped, Recipe
+from rag_assets.lab.tools import EXPERIENCE
 from rag_assets.lab.trace import Revision, Source
 from rag_assets.model import UsageError
 
-COLLECT_NAME = "collect/3"
+COLLECT_NAME = "collect/4"
 WHAT_IT_IS = (
     "Collected without a language model: candidates whose parts passages or lessons of success "
-    "name, in the order in which they were found, with sentences for and against. Nothing was "
-    "ranked or concluded, and nobody judged whether the parts fit."
+    "name, ordered by the sources that say that they raise the product less those that deny it, "
+    "and by what was made here. Words decided which is which; nobody judged whether the parts fit."
 )
 _DEFAULT_RATIO = "1:1"
+# What a lesson of failure on the same three parts takes from a combination.
+_FAILED_HERE = 4
 # What is searched beside the request; both bases are asked each of them.
 _QUERIES = (
     "TiO2 doped with two metals for photocatalytic CO2 reduction",
@@ -35,13 +50,6 @@ _MOST_SENTENCES = 3
 _TOLD_DROPPED = 5
 # Characters of a sentence that a ground repeats; a statement has 600 at most.
 _MOST_QUOTED = 560
-# What a request does not want, up to where it goes on.
-_UNWANTED = re.compile(
-    r"\b(?:without|no|not|avoid(?:ing)?|except|excluding|other than|free of)\b"
-    r"(?:(?!\b(?:with|but|using|for|to|that|which)\b)[^.;:。；：])*"
-    r"|(?:不含|不用|不要|避免|无|除)[^,.;:，。；：但]*",
-    re.IGNORECASE,
-)
 # An acid that is to be made is no modifier.
 _TARGET = re.compile(
     r"\b(?:for|to|into|towards?|of|make|produce)\s+(?:\w+\s+)?[\w-]+ic acid\b"
@@ -98,8 +106,8 @@ class _Asked:
 
     @classmethod
     def of(cls, text: str) -> "_Asked":
-        unwanted = name_parts(" ; ".join(m[0] for m in _UNWANTED.finditer(text)), everything=True)
-        wanted = name_parts(_TARGET.sub(" ", _UNWANTED.sub(" ", text)), everything=True)
+        unwanted = name_parts(" ; ".join(m[0] for m in UNWANTED.finditer(text)), everything=True)
+        wanted = name_parts(_TARGET.sub(" ", UNWANTED.sub(" ", text)), everything=True)
         return cls(
             frozenset(wanted.metals), frozenset(wanted.modifiers),
             frozenset((*unwanted.metals, *unwanted.modifiers)),
@@ -124,32 +132,31 @@ def collect_recipes(state: RunState) -> tuple[list[Recipe], str]:
     """Look into both bases and the experience, and put up what stands there.
 
     Returns:
-        As many candidates as are wanted, in the order of finding; none where the sources do not
+        As many candidates as are wanted, the best supported first; none where the sources do not
         name enough. And what they were found to name.
     """
     found = _gather(state)
     asked = _Asked.of(state.job.text)
+    product = requested_product(state.job.text)
+    rows = {row.part: row for row in evidence_of(state.job, found.sources, product)}
     recipes: list[Recipe] = []
     dropped: list[Dropped] = []
-    for one in _combinations(found):
+    for one, why_here in _ranked(found, rows):
         if len(recipes) == state.job.wanted:
             break
-        why, citations = asked.refusal(one), tuple[str, ...]()
-        rejecting = found.rejected.get(frozenset(one))
-        if not why and rejecting is not None and frozenset(one) not in found.praised:
-            why = f"feedback speaks against it: {_content(rejecting)}"
-            citations = (rejecting.citation,)
+        why = asked.refusal(one)
         try:
-            made = _recipe(state, found, one) if not why else None
+            made = _recipe(state, found, one, rows) if not why else None
         except UsageError as error:
             made, why = None, str(error)
         if made is None:
-            dropped.append(Dropped(what=", ".join(one), why=why, citations=citations))
+            dropped.append(Dropped(what=", ".join(one), why=why))
             continue
         state.propose(made, COLLECT_NAME)
-        recipes.append(made.model_copy(update={"rank": len(recipes) + 1}))
-    # What sources and feedback say counts before what was merely not asked for.
-    dropped.sort(key=lambda each: (not each.citations, each.why.startswith("the request")))
+        place = {"rank": len(recipes) + 1, "why_ranked": f"{product}. {why_here}."}
+        recipes.append(made.model_copy(update=place))
+    # What a rule refuses counts before what was merely not asked for.
+    dropped.sort(key=lambda each: each.why.startswith("the request"))
     told = tuple(dropped[:_TOLD_DROPPED])
     for each in told:
         state.leave_out(each, None, COLLECT_NAME)
@@ -185,6 +192,7 @@ def _gather(state: RunState) -> _Found:
             found.add(source, f"{_content(source)}\n\n{source.where}", is_lesson=True)
         elif kind == "failure":
             found.rejected.setdefault(parts, source)
+            found.sources.setdefault(source.citation, source)
             _risk(state, f"Lesson of failure: {_content(source)}", source.citation)
     return found
 
@@ -210,6 +218,20 @@ def _combinations(found: _Found) -> list[_Combination]:
     return [one for _, one in sorted(made, key=lambda each: each[0])]
 
 
+def _ranked(found: _Found, rows: Mapping[str, PartEvidence]) -> list[tuple[_Combination, str]]:
+    """Return the combinations, the best supported first, each with why it stands there."""
+    ranked = []
+    for place, one in enumerate(_combinations(found)):
+        first, second, modifier = one
+        score, why = support_of(rows, pair_name(first, second), (first, second), modifier)
+        rejecting = found.rejected.get(frozenset(one))
+        if rejecting is not None and frozenset(one) not in found.praised:
+            score -= _FAILED_HERE
+            why = f"It failed here: {_content(rejecting).rstrip('.')}. {why}"
+        ranked.append((-score, place, one, why))
+    return [(one, why) for _, _, one, why in sorted(ranked)]
+
+
 def _ordered(found: _Found, metals: tuple[str, str]) -> tuple[str, str]:
     """Return two metals as the first source that names both writes them."""
     for named in found.named.values():
@@ -219,15 +241,30 @@ def _ordered(found: _Found, metals: tuple[str, str]) -> tuple[str, str]:
     return metals
 
 
-def _recipe(state: RunState, found: _Found, one: _Combination) -> Recipe:
+def _recipe(
+    state: RunState, found: _Found, one: _Combination, rows: Mapping[str, PartEvidence]
+) -> Recipe:
     first, second, modifier = one
-    ratio, cited = _ratio(found, (first, second))
+    ratio, cited = _ratio(found, (first, second), rows)
+    pair = pair_name(first, second)
+
+    def told(*parts: str) -> list[PartEvidence]:
+        return [rows[part] for part in parts if part in rows]
+
     grounds = [
-        *_grounds(found, "M1", first),
-        *_grounds(found, "M2", second),
-        *_grounds(found, "atomic_ratio", (first, second), cited),
-        *_grounds(found, "small_molecule_modifier", modifier),
+        *_grounds(found, "M1", first, told(first, pair)),
+        *_grounds(found, "M2", second, told(second, pair)),
+        *_grounds(
+            found, "atomic_ratio", (first, second), told(ratio_name(first, second, ratio)), cited
+        ),
+        *_grounds(found, "small_molecule_modifier", modifier, told(modifier)),
     ]
+    rejecting = found.rejected.get(frozenset(one))
+    if rejecting is not None:
+        grounds.append({
+            "field": None, "basis": "experience", "citations": [rejecting.citation],
+            "statement": _quote(_content(rejecting)), "bearing": "against",
+        })  # fmt: skip
     if not cited:
         grounds.append({
             "field": "atomic_ratio", "basis": "default",
@@ -256,11 +293,16 @@ def _recipe(state: RunState, found: _Found, one: _Combination) -> Recipe:
 
 
 def _grounds(
-    found: _Found, named: str, part: str | tuple[str, str], among: Sequence[str] | None = None
-) -> Iterator[dict[str, object]]:
-    """Yield the sentences that name a part, a few of each bearing, each with what holds it."""
+    found: _Found, named: str, part: str | tuple[str, str], told: Sequence[PartEvidence],
+    among: Sequence[str] | None = None,
+) -> Iterator[dict[str, object]]:  # fmt: skip
+    """Yield the sentences that name a part, a few of each bearing, each with what holds it.
+
+    Args:
+        told: evidence on the part, and on the pair that it belongs to.
+    """
     holding: dict[str, list[str]] = {}
-    for citation in found.sources if among is None else among:
+    for citation in found.named if among is None else among:
         sentences = found.named[citation].sentences
         own = sentences.get(part) or (sentences.get(part[::-1]) if isinstance(part, tuple) else ())
         for sentence in own or ():
@@ -269,7 +311,10 @@ def _grounds(
     stating = [each for each in holding if not each.startswith("#")] or list(holding)
     counts: dict[str, int] = {}
     for sentence in stating:
-        bearing = bearing_of(sentence)
+        bearing = _bearing(
+            one for row in told for one in row.on
+            if one.citation in holding[sentence] and one.sentence in sentence
+        )  # fmt: skip
         counts[bearing] = counts.get(bearing, 0) + 1
         if counts[bearing] <= _MOST_SENTENCES:
             cited = holding[sentence]
@@ -277,6 +322,28 @@ def _grounds(
                 "field": named, "basis": _basis(cited),
                 "statement": _quote(sentence), "citations": cited, "bearing": bearing,
             }  # fmt: skip
+
+
+def _bearing(findings: Iterable[Finding]) -> str:
+    directions = {one.direction for one in findings} - {"names"}
+    if directions - {"raises"}:
+        return "against"
+    return "for" if directions else "names"
+
+
+def evidence_of(
+    job: RecipeJob, sources: Mapping[str, Source], product: str
+) -> tuple[PartEvidence, ...]:
+    """Return what the sources of a run say for and against each part, and what was made here."""
+    findings = [
+        (source.document or source.citation, replace(one, citation=source.citation))
+        for source in sources.values()
+        for one in read_findings(
+            str(source.found_by.get("content", source.text)), everything=source.base == EXPERIENCE
+        )
+    ]
+    made = job.snapshot.get("made_here", ())
+    return weigh_evidence(findings, own_results(made, product), product)
 
 
 def _basis(citations: Sequence[str]) -> str:
@@ -290,11 +357,22 @@ def _quote(said: str) -> str:
     return f'"{said[:_MOST_QUOTED].rsplit(" ", 1)[0]}" …'
 
 
-def _ratio(found: _Found, metals: tuple[str, str]) -> tuple[str, list[str]]:
-    """Return the ratio that was found first, with the source."""
+def _ratio(
+    found: _Found, metals: tuple[str, str], rows: Mapping[str, PartEvidence]
+) -> tuple[str, list[str]]:
+    """Return the ratio that is best supported, the first one found of equals, with its sources."""
+    told: dict[str, list[str]] = {}
     for citation, named in found.named.items():
-        if metals in named.ratios:
-            return named.ratios[metals], [citation]
-        if metals[::-1] in named.ratios:
-            return ":".join(reversed(named.ratios[metals[::-1]].split(":"))), [citation]
-    return _DEFAULT_RATIO, []
+        for pair, ratio in named.ratios.items():
+            if set(pair) == set(metals):
+                turned = ratio if pair == metals else ":".join(reversed(ratio.split(":")))
+                told.setdefault(turned, []).append(citation)
+    if not told:
+        return _DEFAULT_RATIO, []
+
+    def support(ratio: str) -> int:
+        row = rows.get(ratio_name(*metals, ratio))
+        return row.net if row is not None else 0
+
+    best = max(told, key=support)
+    return best, told[best]

@@ -12,9 +12,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import lru_cache
-from typing import Literal
 
 from rag_assets.judging import is_negated, read_quantities
+from rag_assets.lab.acids import acids_at
 from rag_assets.model import HAN
 from rag_assets.workspace import configs_folder
 from rag_assets.workspace.bounded_yaml import read_yaml
@@ -109,8 +109,6 @@ _TOKEN = re.compile(rf"{HAN.pattern}|(?:(?!{HAN.pattern})[^\W_])+(?:'t)?")
 _MOSTLY_EQUAL = 0.6
 # So many words more on one side may be a verb with its object: “… broke through the limits of …”.
 _TURNING_WORDS = 2
-# "It gave hydrogen instead."
-_INSTEAD = re.compile(r"\binstead\b|而不是|而非", re.IGNORECASE)
 # What the reaction may give.
 PRODUCTS = frozenset({"C2H4", "CH4", "CO", "C2H6", "CH3OH", "C2H5OH", "HCOOH", "H2"})
 # Meanings of words by which two statements on the same may say opposites.
@@ -139,14 +137,6 @@ def contradict(one: str, other: str) -> bool:
     )
 
 
-def bearing_of(sentence: str) -> Literal["for", "against", "names"]:
-    """Return whether a sentence has words of less or of denial, of more alone, or neither."""
-    found = _turning(sentence)
-    if is_negated(sentence) or found & {"down", "not"} or _INSTEAD.search(sentence):
-        return "against"
-    return "for" if found else "names"
-
-
 def _turning(text: str) -> set[str]:
     return {part for meaning in _marks(text) for part in meaning.split(",")} & _TURNING
 
@@ -173,11 +163,28 @@ def named_substances(text: str) -> frozenset[str]:
         if re.search(_named(name), lower):
             found.add(formula)
             lower = re.sub(_named(name), " ", lower)
+    # An acid of the table has one name, in whichever language it was written.
+    for start, end, acid in acids_at(lower):
+        found.add(f"molecule:{acid}")
+        lower = lower[:start] + " " * (end - start) + lower[end:]
     found |= {symbol for name, symbol in words.elements.items() if re.search(_named(name), lower)}
     found |= {f"acid:{match.group().rstrip('s')}" for match in _ACID.finditer(lower)}
     found |= {f"molecule:{name}" for name in words.molecules if re.search(_named(name), lower)}
     found |= {f"molecule:{match.group().rstrip('s')}" for match in _SYSTEMATIC.finditer(lower)}
     return frozenset(found)
+
+
+def products_at(text: str) -> list[tuple[int, int, str]]:
+    """Return where a text names what the reaction may give: start, end, formula."""
+    found = [
+        (*match.span(), match.group())
+        for match in _FORMULA.finditer(text)
+        if match.group() in PRODUCTS
+    ]
+    for name, formula in lab_words().substances.items():
+        if formula in PRODUCTS:
+            found += [(*match.span(), formula) for match in re.finditer(_named(name), text.lower())]
+    return sorted(found)
 
 
 def spell_out(text: str) -> str:

@@ -461,6 +461,7 @@ def _prepare(
             "settings": library.settings.model_dump(mode="json"),
             "settings_version": library.settings_version,
             "publications": library.describe(),
+            "made_here": library.results(),
             "carboxyl_by": "structure, else name" if has_rdkit() else "name",
         },
     )  # fmt: skip

@@ -7,8 +7,9 @@ from functools import cached_property
 from typing import Any
 
 from rag_assets.evidence.asking import Replay, first_difference
-from rag_assets.lab.collecting import COLLECT_NAME, WHAT_IT_IS, collect_recipes
+from rag_assets.lab.collecting import COLLECT_NAME, WHAT_IT_IS, collect_recipes, evidence_of
 from rag_assets.lab.engine import run_recipes
+from rag_assets.lab.evidence import FIRST_PRODUCT, Finding, PartEvidence, requested_product
 from rag_assets.lab.laboratory import Laboratory
 from rag_assets.lab.prompts import RunOutcome, job_from_json, prompt_hashes
 from rag_assets.lab.queue import is_worked_on, trace_file
@@ -284,7 +285,7 @@ def _lines(
     if run.recipes:
         yield ""
         if run.kind == "collect":
-            yield f"## {count_of(len(run.recipes), 'candidate')}, as found: not ranked"
+            yield f"## {count_of(len(run.recipes), 'candidate')}, the best supported first"
         else:
             order = ", best first" if run.is_ranked_by_model else ""
             yield f"## {count_of(len(run.recipes), 'recipe')}{order}"
@@ -292,6 +293,7 @@ def _lines(
         for recipe in run.recipes:
             yield from render_recipe(recipe, quotes, is_own_words=run.is_ranked_by_model)
         yield from _left_out(run, quotes)
+        yield from _evidence(events, quotes)
     else:
         yield from _proposed(events)
     told = {ground.statement for recipe in run.recipes for ground in recipe.grounds}
@@ -313,6 +315,50 @@ def _lines(
         for citation, quote in quotes.items():
             yield f"{quote.number}. {escape_inline(quote.where)} `{citation}`"
             yield f"   > {escape_inline(quote.beginning)}"
+
+
+def evidence_in(events: Sequence[Mapping[str, Any]]) -> tuple[str, tuple[PartEvidence, ...]]:
+    """Return the product that a run was asked for, and what its sources say of each part."""
+    if not events:
+        return FIRST_PRODUCT, ()
+    job = job_from_json(events[0]["job"])
+    product = requested_product(job.text)
+    return product, evidence_of(job, sources_of(events), product)
+
+
+def _evidence(events: Sequence[Mapping[str, Any]], quotes: Mapping[str, Quoted]) -> Iterator[str]:
+    product, rows = evidence_in(events)
+    if rows:
+        yield f"## For and against, for {product}"
+        yield ""
+        yield "By words alone; nobody has read the sentences. Numbers lead to the sources below."
+        yield ""
+        yield "| part | for | against | on other products | made here |"
+        yield "|---|---|---|---|---|"
+        for row in rows:
+            cells = (
+                row.part,
+                _counted(row.raising, row.speaking(is_for=True), quotes),
+                _counted(row.against, row.speaking(is_for=False), quotes),
+                "; ".join(
+                    dict.fromkeys(
+                        f"{one.direction} {one.product}{_cited([one.citation], quotes)}"
+                        for one in row.other
+                    )
+                ),
+                "; ".join(f"{one.run}: {one.describe(product)}" for one in row.here),
+            )
+            yield f"| {' | '.join(map(escape_inline, cells))} |".replace("|  |", "| |")
+        yield ""
+
+
+def _counted(count: int, findings: Sequence[Finding], quotes: Mapping[str, Quoted]) -> str:
+    """Return how many sources say a thing, which, and the numbers that they give."""
+    if not findings:
+        return ""
+    cited = _cited(list(dict.fromkeys(one.citation for one in findings)), quotes)
+    values = (f"{one.value}{f' (n = {one.n})' if one.n else ''}" for one in findings if one.value)
+    return f"{count}:{cited}{''.join(f' {value};' for value in dict.fromkeys(values))}".rstrip(";")
 
 
 def _left_out(run: Run, quotes: Mapping[str, Quoted]) -> Iterator[str]:
@@ -362,6 +408,8 @@ def _quotes(run: Run, note: RunNote, events: Sequence[Mapping[str, Any]]) -> dic
     sources = sources_of(events)
     cited = _citations(run)
     cited += [c for name in _SHOWN for e in note.entries(name) for c in e.citations]  # type: ignore[arg-type]
+    if run.recipes:
+        cited += [one.citation for row in evidence_in(events)[1] for one in (*row.on, *row.other)]
     found: dict[str, Quoted] = {}
     for citation in dict.fromkeys(cited):
         source = sources.get(citation)

@@ -8,6 +8,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from rag_assets.answering.agents import ContextTool, Toolset
 from rag_assets.evidence.locating import show_pages
+from rag_assets.lab.acids import acid_of
+from rag_assets.lab.evidence import pair_name, ratio_name
 from rag_assets.lab.experience import CITATION, find_item
 from rag_assets.lab.feedback import Feedback, list_feedback
 from rag_assets.lab.laboratory import Laboratory, read_lab_settings, settings_in_force
@@ -27,7 +29,7 @@ Cited = Annotated[list[str], Field(description="Marks of what is shown now: C1, 
 
 
 _MOST_HISTORY = 8
-_EXPERIENCE = "experience"
+EXPERIENCE = "experience"
 
 
 class LabLibrary:
@@ -115,6 +117,15 @@ class LabLibrary:
         found = [line for _, line in ranked if all(word in line.casefold() for word in asked)]
         return Observed((), tuple(found[:_MOST_HISTORY]))
 
+    def results(self) -> list[dict[str, Any]]:
+        """Return what recipes gave that were made here, the oldest first, as JSON knows it."""
+        with self._lab.store.reading() as reading:
+            return [
+                _result(reading, one)
+                for one in sorted(list_feedback(reading), key=lambda one: one.run_id)
+                if one.run_id != self._run_id
+            ]
+
     def read(self, citation: str) -> Observed:
         """Return a passage with what stands around it, or the whole of an item."""
         if citation.startswith(CITATION):
@@ -178,7 +189,7 @@ def _of_item(reading: Reading, found: Recalled, given: Mapping[str, Feedback]) -
     return Source(
         citation=found.citation, text=found.text, content_hash=hash_text(found.text),
         title=item.title, where=f"experience of {item.kind}{f' from {origin}' if origin else ''}",
-        base=_EXPERIENCE, score=found.score, version=found.version, taught_by=runs,
+        base=EXPERIENCE, score=found.score, version=found.version, taught_by=runs,
         found_by={"kind": item.kind, "role": item.role, "well_scored": is_well,
                   "template_version": found.template_version, "content": item.content},
     )  # fmt: skip
@@ -194,6 +205,20 @@ def _line(reading: Reading, one: Feedback) -> str:
     )
     made = f", made otherwise: {one.as_made}" if one.as_made else ""
     return f"run {run.id}: {formula(recipe)}{made}; score {one.score:g}; {products}"
+
+
+def _result(reading: Reading, one: Feedback) -> dict[str, Any]:
+    run, _ = read_run(reading, one.run_id)
+    made = run.recipes[one.recipe_index - 1]
+    name = made.small_molecule_modifier.name
+    names = product_names(reading, [each.product_id for each in one.products])
+    return {
+        "run": run.id, "recipe": formula(made), "score": float(one.score),
+        "parts": [pair_name(made.M1, made.M2), ratio_name(made.M1, made.M2, made.atomic_ratio),
+                  acid_of(name) or name],
+        "products": {product: [each.value, each.fraction]
+                     for product, each in zip(names, one.products, strict=True)},
+    }  # fmt: skip
 
 
 def search_principles(lab: LabLibrary, query: Query) -> Observed:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from rag_assets.judging import check_facts, read_quantities
-from rag_assets.lab.chemistry import chemistry, modifiers_in, name_parts
+from rag_assets.lab.chemistry import chemistry, name_parts
 from rag_assets.lab.differences import PRODUCTS, contradict, named_substances
 from rag_assets.lab.runs import Ground, Recipe, Support, Verdict
 from rag_assets.lab.trace import Source
@@ -178,13 +178,11 @@ def _check(claim: CitedStatement, sources: Sequence[Source]) -> str:
 def _substances(text: str) -> set[str]:
     """Return the dopants and molecules that a text names, each by one name."""
     known = chemistry()
-    found = {
+    return {
         one.removeprefix("molecule:")
         for one in named_substances(text)
         if one in known.metals - known.host or one.startswith("molecule:") or one in PRODUCTS
     }
-    # What a modifier is called in full, "glycine" of 甘氨酸 and of itself.
-    return {known.same.get(one, one) for one in (*found, *modifiers_in(text, everything=True))}
 
 
 def _names(text: str, part: str) -> bool:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from rag_assets.lab.chemistry import modifiers_in, name_parts
+from rag_assets.lab.chemistry import modifiers_at, name_parts
 from rag_assets.lab.runs import Recipe, Run
 from rag_assets.lab.showing import render_run, replay_trace
 from rag_assets.lab.trace import Observed, RunNote, Source
@@ -98,7 +98,7 @@ def test_modifiers_are_told_from_other_acids(text: str, modifiers: tuple[str, ..
     ],
 )
 def test_words_around_a_molecule_tell_a_modifier(sentence: str, modifiers: tuple[str, ...]) -> None:
-    assert tuple(modifiers_in(sentence)) == modifiers
+    assert tuple(name for _, _, name in modifiers_at(sentence)) == modifiers
 
 
 @pytest.mark.parametrize(
@@ -174,11 +174,13 @@ def test_parts_that_stand_together_come_first_each_with_its_words() -> None:
     first, second = made.outcome.recipes
     assert (first.M1, first.M2, first.atomic_ratio) == ("Cu", "Mo", "2:1")
     assert first.small_molecule_modifier.name == "4-aminobenzoic acid"
-    assert second.small_molecule_modifier.name == "glycine"
+    # “Modification with glycine did less.”
+    assert second.small_molecule_modifier.name == "L-histidine"
     by_field = {ground.field: ground for ground in first.grounds}
     assert by_field["atomic_ratio"].citations == (kb("coupling"),)
     assert by_field["small_molecule_modifier"].citations == (kb("acids"),)
-    assert (first.why_ranked, by_field["M1"].bearing) == ("", "for")
+    assert first.why_ranked == "C2H4. Cu + Mo: 1 for, 0 against."
+    assert by_field["M1"].bearing == "for"
     assert by_field[None].citations == (kb("acids"),)
     assert "Zr nodes were modified with 4-aminobenzoic acid" in (
         by_field["small_molecule_modifier"].statement
@@ -196,23 +198,22 @@ def test_sentences_against_a_modifier_are_collected_with_those_for_it() -> None:
     )
     made = replayed(run(shelf=Fixed(*texts), wanted=2))
     first, second = made.outcome.recipes
-    # As found: not the one of which more good is said.
-    assert first.small_molecule_modifier.name == "glycine"
+    # Glycine was found first, and two passages speak against it.
+    assert first.small_molecule_modifier.name == "benzoic acid"
     bearings = {
         ground.statement: ground.bearing
-        for ground in first.grounds
+        for ground in second.grounds
         if ground.field == "small_molecule_modifier"
     }
     assert bearings == {
         f'"{texts[0]}"': "names", f'"{texts[1]}"': "against", f'"{texts[2]}"': "against",
     }  # fmt: skip
-    assert said_of(second, "small_molecule_modifier") == [f'"{texts[3]}"']
+    assert said_of(first, "small_molecule_modifier") == [f'"{texts[3]}"']
     collected = run_of("r9").model_copy(update={"kind": "collect", "recipes": made.outcome.recipes})
     page = render_run(collected, made.events)
-    assert "## 2 candidates, as found: not ranked" in page
+    assert "## 2 candidates, the best supported first" in page
     assert "against, by its words" in page
-    for word in ("recommend", "best first", "Why here", "supported"):
-        assert word not in page.lower()
+    assert "| glycine | | 2:" in page
 
 
 @pytest.mark.parametrize(
@@ -242,15 +243,15 @@ def test_what_was_asked_for_is_heeded(text: str, found: tuple[str, str, str] | N
     assert (one.M1, one.M2, one.small_molecule_modifier.name) == found
 
 
-def test_what_feedback_rejected_is_left_out_with_its_words() -> None:
+def test_what_failed_here_goes_down_and_says_so() -> None:
     failed = lesson(kind="failure", content="L-histidine leached at once.", well_scored=False)
-    made = replayed(run(shelf=Shelf([failed]), text="With L-histidine.", wanted=1))
-    (one,) = made.outcome.recipes
-    assert (one.M1, one.M2, one.small_molecule_modifier.name) == ("Cu", "W", "L-histidine")
-    (left_out,) = (each for each in one.dropped if each.citations)
-    assert left_out.what == "Cu, Mo, L-histidine"
-    assert "feedback speaks against it: L-histidine leached at once." in left_out.why
-    assert left_out.citations == (LESSON,)
+    made = replayed(run(shelf=Shelf([failed]), text="With L-histidine.", wanted=3))
+    metals = [(one.M1, one.M2) for one in made.outcome.recipes]
+    assert metals == [("Cu", "W"), ("Mo", "W"), ("Cu", "Mo")]
+    last = made.outcome.recipes[-1]
+    assert "It failed here: L-histidine leached at once." in last.why_ranked
+    (ground,) = (one for one in last.grounds if one.citations == (LESSON,))
+    assert (ground.statement, ground.bearing) == ('"L-histidine leached at once."', "against")
 
 
 def test_a_range_is_no_ratio() -> None:

@@ -1,0 +1,426 @@
+"""What passages say that a part of a recipe does: to which product, in which direction.
+
+Words decide, clause by clause; nobody has read the sentences. How often they are right is counted
+by `python -m benchmarks.lab_directions` (docs/laboratory.md).
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any, Literal
+
+from rag_assets.chunking import split_sentences
+from rag_assets.judging import is_negated, read_quantities
+from rag_assets.lab.chemistry import fold, metals_at, modifiers_at, ratios_in, tells_of_doping
+from rag_assets.lab.differences import lab_words, products_at, without_formulas
+
+Direction = Literal["raises", "lowers", "no effect", "names"]
+# What the laboratory wants where a request names no product (specification 004, 1.3).
+FIRST_PRODUCT = "C2H4"
+
+# What a request does not want, up to where it goes on.
+UNWANTED = re.compile(
+    r"\b(?:without|no|not|avoid(?:ing)?|except|excluding|other than|free of)\b"
+    r"(?:(?!\b(?:with|but|using|for|to|that|which)\b)[^.;:。；：])*"
+    r"|(?:不含|不用|不要|避免|无|除)[^,.;:，。；：但]*",
+    re.IGNORECASE,
+)
+_FLIPPED: dict[Direction, Direction] = {"raises": "lowers", "lowers": "raises"}
+# Where a clause ends; “and” and “和” end one where either side says what changed.
+_CLAUSE = re.compile(
+    r"[;；:：]|[,，](?!\d)|\b(?:while|whereas|but|although|though|yet|however)\b|[而但]|然而|虽然"
+)
+_AND = re.compile(r"\band\b|[和并且]")
+_NO_EFFECT = re.compile(
+    r"\b(?:no|little|without)\s+(?:[\w-]+\s+){0,2}(?:effect|influence|change|difference|improvement"
+    r"|benefit|impact|advantage|gain)s?\b"
+    r"|\bunchanged|\bunaffected|\bindistinguishable|\bwithin (?:the )?(?:experimental )?error"
+    r"|\b(?:not|n't) (?:\w+ )?(?:affect|change|alter|influence|matter|differ)"
+    r"|无(?:明显|显著|任何)?(?:影响|变化|作用|差异)|(?:没有|未见|并无)(?:明显|显著)?(?:影响|变化|作用|差异)"
+    r"|不变|持平|误差范围内",
+    re.IGNORECASE,
+)
+# What was claimed is taken back, or was looked for and is not there.
+_REFUTED = re.compile(
+    r"\bno (?:[\w-]+ ){0,3}?(?:C2H4|CH4|CO|ethylene|ethene|methane|product)s?\b"
+    r"|\b(?:not|n't|never)\b[^,;]{0,30}\b(?:detect|observ|found|reproduc|confirm|repeat|seen)"
+    r"|\b(?:unable|fail\w*) to (?:reproduce|confirm|detect|repeat)|irreproducib|undetect"
+    r"|below (?:the |our )?(?:limit of )?detection|art[ei]fact|contaminat|adventitious"
+    r"|(?:未|没有|无法|未能|不能)(?:再|被)?(?:检出|检测|观察|重复|重现|证实)|低于检[测出]限|污染|假象",
+    re.IGNORECASE,
+)
+# The part that follows was not there.
+_ABSENT = re.compile(
+    r"(?:\b(?:without|absence of|omitting|omission of|remov\w+(?: of)?|leaving out|lacking|free of"
+    r"|no)|不加|不含|无|去除|除去|没有|缺少)\s*(?:the |any |added )?$",
+    re.IGNORECASE,
+)
+# The part, or product, that follows is what is compared with.
+_COMPARED = re.compile(
+    r"\b(?:than|versus|vs\.?|compared (?:with|to)|relative to|instead of|rather than|in place of"
+    r"|outperform\w*|surpass\w*|superior to|unlike)\b|比|优于|高于|而不是|相比",
+    re.IGNORECASE,
+)
+_PREFERRED_TO = re.compile(
+    r"\b(?:over|at the expense of|rather than|instead of)\b|而不是", re.IGNORECASE
+)
+_REPEATS = re.compile(
+    r"\bn\s*=\s*(\d+)|\b(\d+|two|three|four|five|six)\s+(?:\w+\s+)?(?:replicate|repeat|run|batch|experiment)"
+    r"|(?:平行|重复)\D{0,4}(\d+)\s*次",
+    re.IGNORECASE,
+)
+# What joins two metals to one dopant: Cu–Mo, Cu/Mo, copper and molybdenum, 铜和钼.
+_JOINED = re.compile(r"\s*(?:[-–—/+&·]|and|和|与|、)?\s*")
+_GOES_ON = re.compile(
+    r"(?:It|This|These|They|However|But|Yet|Instead|Unfortunately|Here)\b|[它其这但]|然而|不过"
+)
+
+
+# So many characters before a product may say that another one is preferred to it.
+_PREFERENCE = 24
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What one clause says of one part.
+
+    Args:
+        part: `Cu`, `Cu + Mo`, `Cu:Mo = 2:1`, `glycine`.
+        product: its formula; empty where none is named, so that activity at large is meant.
+        direction: what the part does to the product; `names` where nothing is said of it.
+        value: number and unit as printed; empty where there is none.
+        n: how many experiments, as printed.
+        sentence: word for word but for white space.
+        citation: of the source; empty before one is known.
+    """
+
+    part: str
+    product: str
+    direction: Direction
+    value: str
+    n: str
+    sentence: str
+    citation: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    start: int
+    end: int
+    name: str
+
+
+def read_findings(text: str, *, everything: bool = False) -> Iterator[Finding]:
+    """Yield what the sentences of a text say of metals, pairs, ratios and modifiers.
+
+    Args:
+        everything: metals count whatever the text tells of, as in a lesson of a laboratory.
+    """
+    counts_metals = everything or tells_of_doping(text)
+    ends = [match.end() for match in re.finditer(r"^#.*\n|\n\s*\n", text, re.MULTILINE)]
+    subject: tuple[str, ...] = ()
+    for start, end in split_sentences(text, ends):
+        written = " ".join(text[start:end].split())
+        if not written or written.startswith("#"):
+            continue
+        sentence = fold(written)
+        carried = subject if _GOES_ON.match(sentence) else ()
+        found = list(_read_sentence(sentence, carried, counts_metals=counts_metals))
+        subject = tuple(dict.fromkeys(one.part for one in found)) or subject
+        moved = {one.part for one in found if one.direction != "names"}
+        for one in dict.fromkeys(found):
+            if one.direction != "names" or one.part not in moved:
+                yield replace(one, sentence=written)
+
+
+def _read_sentence(
+    sentence: str, subject: tuple[str, ...], *, counts_metals: bool
+) -> Iterator[Finding]:
+    parts = [
+        *(_dopants(sentence) if counts_metals else ()),
+        *map(_place, modifiers_at(sentence, anywhere=True)),
+    ]
+    absent: set[str] = set()
+    for one in parts:
+        if gone := _ABSENT.search(sentence, 0, one.start):
+            absent.add(one.name)
+            # It denies the part and not what is said of it.
+            sentence = sentence[: gone.start()] + " " * len(gone.group()) + sentence[gone.end() :]
+    products = list(map(_place, products_at(sentence)))
+    marks = _marks(sentence)
+    repeats = _REPEATS.search(sentence)
+    n = next(filter(None, repeats.groups()), "") if repeats else ""
+    only = {one.name for one in products}
+    rivals: set[str] = set()
+    for start, end in _clauses(sentence, marks):
+        clause = sentence[start:end]
+        own = [one for one in parts if start <= one.start < end]
+        named = [one for one in products if start <= one.start < end]
+        moved = [one for one in marks if start <= one.start < end]
+        is_nothing = bool(_NO_EFFECT.search(clause) or _REFUTED.search(clause))
+        # “Compared with Cu–Zn, …”: what is said next is said against it.
+        if behind := _COMPARED.search(clause):
+            rivals |= {one.name for one in own if one.start >= start + behind.start()}
+        told = tuple(dict.fromkeys(one.name for one in own if one.name not in rivals))
+        # What happened without a part is said of that part alone.
+        subject = tuple(one for one in told if one in absent) or told or subject
+        if not moved and not is_nothing:
+            value = _value(clause) if named else ""
+            for name in told:
+                for product in {one.name for one in named} or {""}:
+                    yield Finding(name, product, "names", value, n, sentence)
+            continue
+        # “… raised ethylene, but Cu–Zn lowered it”.
+        meant = named or [_Place(-1, -1, next(iter(only)) if len(only) == 1 else "")]
+        for given in meant:
+            direction = _direction(clause, start, given, moved, is_nothing=is_nothing)
+            turned = _FLIPPED.get(direction, direction)
+            for name in subject:
+                shown = turned if name in absent else direction
+                yield Finding(name, given.name, shown, _value(clause), n, sentence)
+            for name in sorted(rivals) if turned != direction else ():
+                yield Finding(name, given.name, turned, "", n, sentence)
+
+
+def _direction(
+    clause: str, start: int, product: _Place, moved: Sequence[_Place], *, is_nothing: bool
+) -> Direction:
+    """Return what a clause says of a product; the nearest word of more or less decides."""
+    if is_nothing or not moved:
+        return "no effect"
+    at = product.start if product.start >= 0 else start + len(clause)
+    nearest = min(moved, key=lambda one: (abs(one.start - at), one.start > at))
+    direction: Direction = "raises" if nearest.name == "up" else "lowers"
+    if is_negated(clause):
+        return "no effect"
+    before = clause[: max(product.start - start, 0)]
+    is_rival = _PREFERRED_TO.search(before[-_PREFERENCE:]) is not None
+    return _FLIPPED[direction] if is_rival else direction
+
+
+def _clauses(sentence: str, marks: Sequence[_Place]) -> Iterator[tuple[int, int]]:
+    cuts = [0, *(match.end() for match in _CLAUSE.finditer(sentence)), len(sentence)]
+    for start, end in pairwise(cuts):
+        inner = [start]
+        for match in _AND.finditer(sentence, start, end):
+            sides = ((inner[-1], match.start()), (match.end(), end))
+            if all(any(low <= one.start < high for one in marks) for low, high in sides):
+                inner.append(match.end())
+        yield from pairwise([*inner, end])
+
+
+def _marks(sentence: str) -> list[_Place]:
+    words = lab_words()
+    plain = words.reaction.sub(lambda match: " " * len(match.group()), sentence.lower())
+    return [
+        _Place(*match.span(), name)
+        for name in ("up", "down")
+        for match in words.marks[name].finditer(plain)
+    ]
+
+
+def _dopants(sentence: str) -> Iterator[_Place]:
+    """Yield pairs of metals that are one dopant, ratios, and metals that stand alone."""
+    metals = metals_at(sentence)
+    ratios = ratios_in(sentence, list(dict.fromkeys(symbol for _, _, symbol in metals)))
+    place = 0
+    paired = {metal for pair in ratios for metal in pair}
+    while place < len(metals):
+        start, end, first = metals[place]
+        following = metals[place + 1] if place + 1 < len(metals) else None
+        is_pair = (
+            following is not None
+            and following[2] != first
+            and (following[0] <= end or _JOINED.fullmatch(sentence, end, following[0]))
+        )
+        if following is not None and is_pair:
+            paired |= {first, following[2]}
+            yield _Place(start, following[1], pair_name(first, following[2]))
+            place += 2
+        else:
+            if first not in paired:
+                yield _Place(start, end, first)
+            place += 1
+    for (first, second), ratio in ratios.items():
+        start, end = next(one[:2] for one in metals if one[2] == first)
+        yield _Place(start, end, ratio_name(first, second, ratio))
+
+
+def pair_name(first: str, second: str) -> str:
+    """Return what a pair of metals is called, in whichever order it is written."""
+    return " + ".join(sorted((first, second)))
+
+
+def ratio_name(first: str, second: str, ratio: str) -> str:
+    """Return what a ratio of two metals is called, in whichever order it is written."""
+    if first > second:
+        first, second, ratio = second, first, ":".join(reversed(ratio.split(":")))
+    return f"{first}:{second} = {ratio}"
+
+
+def _place(found: tuple[int, int, str]) -> _Place:
+    return _Place(*found)
+
+
+def _value(clause: str) -> str:
+    """Return the last number with a unit of a clause: of “from 12 to 34 %” where it led to."""
+    plain = _REPEATS.sub(" ", without_formulas(clause))
+    found = [one.text for one in read_quantities(plain) if one.unit.kind or one.unit.name]
+    return found[-1] if found else ""
+
+
+# The laboratory's own results count beside the literature: so many sources for a recipe that was
+# made of all three parts, one for a part alone.
+_WHOLE_RECIPE = 2
+
+
+@dataclass(frozen=True, slots=True)
+class OwnResult:
+    """What a recipe that was made here gave.
+
+    Args:
+        run: its id; `recipe` as it was made.
+        parts: `Cu + Mo`, `Cu:Mo = 2:1`, `glycine`.
+        score: as it was given.
+        value: of the product that is asked for, `fraction` its share; None where not measured.
+        compared: 1 where it did better than the mean of the other runs, -1 worse, else 0; by the
+            fraction where it and another were measured, else by the score.
+    """
+
+    run: str
+    recipe: str
+    parts: tuple[str, ...]
+    score: float
+    value: float | None
+    fraction: float | None
+    compared: int
+
+    def describe(self, product: str) -> str:
+        """Say what it gave in a few words."""
+        share = f", {product} {self.value:g}" if self.value is not None else ""
+        share += f" (fraction {self.fraction:.3f})" if self.fraction is not None else ""
+        than = {1: ", better than the mean", -1: ", worse than the mean"}.get(self.compared, "")
+        return f"score {self.score:g}{share}{than}"
+
+
+@dataclass(frozen=True, slots=True)
+class PartEvidence:
+    """What is known of one part, for one product.
+
+    Args:
+        raising, against: documents, and items of experience, that say that it raises the product;
+            that it lowers it or does nothing to it.
+        on: findings on that product or on activity at large, `other` on other products.
+        here: results of recipes with this part.
+    """
+
+    part: str
+    raising: int
+    against: int
+    on: tuple[Finding, ...]
+    other: tuple[Finding, ...]
+    here: tuple[OwnResult, ...]
+
+    @property
+    def net(self) -> int:
+        """For less against, with what was seen here."""
+        return self.raising - self.against + sum(one.compared for one in self.here)
+
+    def speaking(self, *, is_for: bool) -> list[Finding]:
+        """Return the findings that speak for the part, or those against it."""
+        return [one for one in self.on if (one.direction == "raises") == is_for]
+
+    def describe(self) -> str:
+        """Say it in a few words."""
+        said = f"{self.part}: {self.raising} for, {self.against} against"
+        better = sum(one.compared > 0 for one in self.here)
+        worse = sum(one.compared < 0 for one in self.here)
+        return said + (f", made here {better} better and {worse} worse than the mean"
+                       if better or worse else "")  # fmt: skip
+
+
+def requested_product(text: str) -> str:
+    """Return the product that a request names first, apart from those that it does not want."""
+    named = products_at(UNWANTED.sub(" ", fold(text)))
+    return named[0][2] if named else FIRST_PRODUCT
+
+
+def own_results(made: Sequence[Mapping[str, Any]], product: str) -> list[OwnResult]:
+    """Return what was made here, compared by one product.
+
+    Args:
+        made: by `LabLibrary.results`: run, recipe, parts, score, products by formula or name.
+    """
+    shares = {one["run"]: _measured(one, product) for one in made}
+    known = {run: share[1] for run, share in shares.items() if share is not None}
+    found = []
+    for one in made:
+        run, share = str(one["run"]), shares[one["run"]]
+        own = known.get(run)
+        others = [value for other, value in known.items() if other != run]
+        if own is None or not others:
+            own = float(one["score"])
+            others = [float(each["score"]) for each in made if each["run"] != run]
+        mean = sum(others) / len(others) if others else own
+        value, fraction = share or (None, None)
+        found.append(OwnResult(
+            run, str(one["recipe"]), tuple(one["parts"]), float(one["score"]), value, fraction,
+            (own > mean) - (own < mean),
+        ))  # fmt: skip
+    return found
+
+
+def _measured(made: Mapping[str, Any], product: str) -> tuple[float, float] | None:
+    for name, (value, fraction) in made["products"].items():
+        if any(found[2] == product for found in products_at(name)):
+            return float(value), float(fraction)
+    return None
+
+
+def weigh_evidence(
+    findings: Iterable[tuple[str, Finding]], results: Sequence[OwnResult], product: str
+) -> tuple[PartEvidence, ...]:
+    """Return what speaks for and against each part, the best supported first.
+
+    Args:
+        findings: each with the document that it is from: one says a thing once.
+        results: `own_results`.
+        product: that is asked for.
+    """
+    by_part: dict[str, list[tuple[str, Finding]]] = defaultdict(list)
+    for document, one in findings:
+        by_part[one.part].append((document, one))
+    for result in results:
+        for part in result.parts:
+            by_part.setdefault(part, [])
+    rows = []
+    for part, own in by_part.items():
+        here = tuple(one for one in results if part in one.parts)
+        moved = [(document, one) for document, one in own if one.direction != "names"]
+        # What raises or poisons activity at large does so to this product too.
+        on = [(document, one) for document, one in moved if one.product in {product, ""}]
+        other = tuple(one for _, one in moved if one.product not in {product, ""})
+        if on or other or here:
+            raising = {document for document, one in on if one.direction == "raises"}
+            against = {document for document, one in on if one.direction != "raises"}
+            told = tuple(one for _, one in on)
+            rows.append(PartEvidence(part, len(raising), len(against), told, other, here))
+    return tuple(sorted(rows, key=lambda row: (-row.net, row.part)))
+
+
+def support_of(
+    rows: Mapping[str, PartEvidence], pair: str, singles: Sequence[str], modifier: str
+) -> tuple[int, str]:
+    """Return how well a combination is supported, and why in a sentence.
+
+    Evidence on the pair and on the modifier counts twice that on a metal alone.
+    """
+    named = [rows[part] for part in (pair, modifier, *singles) if part in rows]
+    score = sum((2 if row.part in {pair, modifier} else 1) * row.net for row in named)
+    whole = [one for one in rows[pair].here if modifier in one.parts] if pair in rows else []
+    score += _WHOLE_RECIPE * sum(one.compared for one in whole)
+    said = [row.describe() for row in named]
+    said += [f"made here in run {one.run}: score {one.score:g}" for one in whole]
+    return score, "; ".join(said) or "nothing found speaks for or against its parts"
