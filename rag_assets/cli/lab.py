@@ -231,7 +231,11 @@ def lab_show(run: str, is_trace: bool, as_json: bool) -> None:
     found = view.run
     if as_json:
         plain = {**found.model_dump(mode="json"), "version": view.version}
-        print_json({**plain, "note": view.note.to_json(), "trace_fault": view.fault})
+        product, rows = view.evidence
+        told = {"product": product, "parts": [asdict(row) for row in rows]}
+        print_json({
+            **plain, "note": view.note.to_json(), "evidence": told, "trace_fault": view.fault,
+        })  # fmt: skip
     else:
         click.echo(render_run(found, view.events, view.fault), nl=False)
         if reported:

@@ -345,7 +345,7 @@ _COMPOUND = re.compile(r" (?:O|S|N|Cl|F|Br|WO|VO|MoO)\d*(?![A-Za-z])")
 # PDFs set indices apart: "Ga 2 O 3".
 _SPACED = re.compile(r"\b((?:[A-Z][a-z]?\d*)+) (\d{1,2})(?= ?[A-Z(\-/,.;)]| |$)")
 # Of a range, "1:2–1:5" or "1:2-5", no ratio is meant.
-_NO_RANGE = r"(?![\d.:]|\s?[-–—~至到]\s?\d)"
+_NO_RANGE = r"(?!\d|[.:]\d|:|\s?[-–—~至到]\s?\d)"
 _NUMBERS = re.compile(rf"(?<![\d.:–—~-])(\d+(?:\.\d+)?)\s*[:∶]\s*(\d+(?:\.\d+)?){_NO_RANGE}")
 _EQUATION = re.compile(
     r"([A-Z][a-z]?)\s*[:/∶]\s*([A-Z][a-z]?)\s*(?:(?:atomic|molar|mole)?\s*ratios?\s*)?"

@@ -40,11 +40,13 @@ class LabWords:
     Args:
         marks: pattern by what a match means: `up`, `down`, `not`, `order`, `<n>+` and `<n>-` for
             the poles of the opposites.
+        effects: patterns by what a part does to a product: `up`, `down`, `none`.
         substances: formula by name, lower case; `elements` the symbol by name.
         names: English name by formula or symbol.
     """
 
     marks: dict[str, re.Pattern[str]]
+    effects: dict[str, tuple[re.Pattern[str], ...]]
     reaction: re.Pattern[str]
     ignored: frozenset[str]
     substances: dict[str, str]
@@ -69,8 +71,13 @@ def lab_words() -> LabWords:
     elements = dict(pair.split(":") for pair in words["elements"].split())
     # The first name of each is the one that a model reads.
     names = {symbol: name for name, symbol in reversed(elements.items()) if not HAN.search(name)}
+    effects = {
+        name: (marks[name], _pattern(more)) if name in marks else tuple(map(re.compile, more))
+        for name, more in words["effects"].items()
+    }
     return LabWords(
         marks,
+        effects,
         re.compile(words["reaction"]),
         frozenset(words["ignored"].split()),
         {name: formula for formula, names in words["substances"].items() for name in names},
@@ -181,9 +188,13 @@ def products_at(text: str) -> list[tuple[int, int, str]]:
         for match in _FORMULA.finditer(text)
         if match.group() in PRODUCTS
     ]
+    lower = text.lower()
+    for start, end, acid in acids_at(lower):
+        if acid != "formic acid":  # 苯甲酸 is no 甲酸
+            lower = lower[:start] + " " * (end - start) + lower[end:]
     for name, formula in lab_words().substances.items():
         if formula in PRODUCTS:
-            found += [(*match.span(), formula) for match in re.finditer(_named(name), text.lower())]
+            found += [(*match.span(), formula) for match in re.finditer(_named(name), lower)]
     return sorted(found)
 
 

@@ -13,7 +13,14 @@ from typing import Any, Literal
 
 from rag_assets.chunking import split_sentences
 from rag_assets.judging import is_negated, read_quantities
-from rag_assets.lab.chemistry import fold, metals_at, modifiers_at, ratios_in, tells_of_doping
+from rag_assets.lab.chemistry import (
+    chemistry,
+    fold,
+    metals_at,
+    modifiers_at,
+    ratios_in,
+    tells_of_doping,
+)
 from rag_assets.lab.differences import lab_words, products_at, without_formulas
 
 Direction = Literal["raises", "lowers", "no effect", "names"]
@@ -30,39 +37,52 @@ UNWANTED = re.compile(
 _FLIPPED: dict[Direction, Direction] = {"raises": "lowers", "lowers": "raises"}
 # Where a clause ends; “and” and “和” end one where either side says what changed.
 _CLAUSE = re.compile(
-    r"[;；:：]|[,，](?!\d)|\b(?:while|whereas|but|although|though|yet|however)\b|[而但]|然而|虽然"
+    r"[;；：]|:(?=\s)|[,，](?!\d)|\b(?:while|whereas|but|although|though|yet|however)\b"
+    r"|(?<![反从因且然])而|但|虽然",
+    re.IGNORECASE,
 )
 _AND = re.compile(r"\band\b|[和并且]")
-_NO_EFFECT = re.compile(
-    r"\b(?:no|little|without)\s+(?:[\w-]+\s+){0,2}(?:effect|influence|change|difference|improvement"
-    r"|benefit|impact|advantage|gain)s?\b"
-    r"|\bunchanged|\bunaffected|\bindistinguishable|\bwithin (?:the )?(?:experimental )?error"
-    r"|\b(?:not|n't) (?:\w+ )?(?:affect|change|alter|influence|matter|differ)"
-    r"|无(?:明显|显著|任何)?(?:影响|变化|作用|差异)|(?:没有|未见|并无)(?:明显|显著)?(?:影响|变化|作用|差异)"
-    r"|不变|持平|误差范围内",
-    re.IGNORECASE,
-)
 # What was claimed is taken back, or was looked for and is not there.
 _REFUTED = re.compile(
-    r"\bno (?:[\w-]+ ){0,3}?(?:C2H4|CH4|CO|ethylene|ethene|methane|product)s?\b"
-    r"|\b(?:not|n't|never)\b[^,;]{0,30}\b(?:detect|observ|found|reproduc|confirm|repeat|seen)"
-    r"|\b(?:unable|fail\w*) to (?:reproduce|confirm|detect|repeat)|irreproducib|undetect"
-    r"|below (?:the |our )?(?:limit of )?detection|art[ei]fact|contaminat|adventitious"
-    r"|(?:未|没有|无法|未能|不能)(?:再|被)?(?:检出|检测|观察|重复|重现|证实)|低于检[测出]限|污染|假象",
+    r"\bno (?:[\w-]+ ){0,3}?(?:C2H4|CH4|CO|ethylene|ethene|methane|product|evidence)s?\b"
+    r"|\b(?:not|n't|never|neither)\b[^,;]{0,30}\b(?:detect|observ|found|reproduc|confirm|repeat|seen)"
+    r"|\b(?:unable|fail\w*|attempts?) to (?:reproduce|confirm|detect|repeat|observe)|irreproducib"
+    r"|undetect|below (?:the |our )?(?:limit of )?(?:detection|quantification)|\bonly traces"
+    r"|art[ei]fact|contaminat|adventitious|withdrawn|retract|\bstem(?:s|med)? from|residual"
+    r"|\beffect\b[^,;]*\b(?:disappear|vanish)|unfounded|mis-?(?:assign|attribut|identif)"
+    r"|nothing (?:indicates|suggests|above the)|\b(?:does|did|do) not\s*$"
+    r"|(?:未|没有|无法|未能|不能)(?:再|被|能)?(?:检出|检测|观察|重复|重现|证实)|低于检[测出]限|污染|假象|撤回"
+    r"|残留|不(?:支持|成立)|没有[^,，;；]{0,8}峰",
     re.IGNORECASE,
 )
-# The part that follows was not there.
+# Nobody says that it is so.
+_UNCERTAIN = re.compile(
+    r"\bif\b(?! anything)|\bwhether\b|\bpremature\b|\bmight\b|\bought to\b"
+    r"|\b(?:intend|plan|hope|remains?) to\b|\bscope of\b"
+    r"|\bhypothesi|\bspeculat|\bto be (?:examined|tested|seen|clarified)|\bfuture work"
+    r"|能否|是否|尚待|有待|计划|如果|若能|推测|假设",
+    re.IGNORECASE,
+)
+# The part that follows was not there, or there was less of it.
 _ABSENT = re.compile(
     r"(?:\b(?:without|absence of|omitting|omission of|remov\w+(?: of)?|leaving out|lacking|free of"
-    r"|no)|不加|不含|无|去除|除去|没有|缺少)\s*(?:the |any |added )?$",
+    r"|no|(?:lower|reduc|decreas)(?:ing|ed)|less)|不加|未加|不含|无|去除|除去|去掉|没有|缺少|降低|减少)"
+    r"\s*(?:the |any |added )?$",
     re.IGNORECASE,
 )
-# The part, or product, that follows is what is compared with.
+_MORE_OF = re.compile(
+    r"(?:\b(?:increas|rais)(?:ing|ed)|\bmore|\bexcess|过量的?|增加)\s*(?:the )?$", re.IGNORECASE
+)
+_ITS_ABSENCE = re.compile(r"\bin (?:its|their) absence|\bwithout (?:it|them)\b", re.IGNORECASE)
+# The part that follows is what is compared with.
 _COMPARED = re.compile(
     r"\b(?:than|versus|vs\.?|compared (?:with|to)|relative to|instead of|rather than|in place of"
-    r"|outperform\w*|surpass\w*|superior to|unlike)\b|比|优于|高于|而不是|相比",
+    r"|outperform\w*|surpass\w*|superior to|unlike|replac\w+|swap\w*)\b"
+    r"|比|优于|高于|而不是|与(?=.{1,20}相比)",
     re.IGNORECASE,
 )
+# What replaces it is no rival: “replacing Zn with Mn”, “swapping glycine for alanine”.
+_FOR = re.compile(r"\b(?:with|for|by)\b|[,，]", re.IGNORECASE)
 _PREFERRED_TO = re.compile(
     r"\b(?:over|at the expense of|rather than|instead of)\b|而不是", re.IGNORECASE
 )
@@ -73,11 +93,38 @@ _REPEATS = re.compile(
 )
 # What joins two metals to one dopant: Cu–Mo, Cu/Mo, copper and molybdenum, 铜和钼.
 _JOINED = re.compile(r"\s*(?:[-–—/+&·]|and|和|与|、)?\s*")
+_NO_WORD_OF_LESS = re.compile(r"detection limits?|limits? of detection|检[测出]限", re.IGNORECASE)
+_NUMBER = r"(\d+(?:\.\d+)?)(?:\s?±\s?\d+(?:\.\d+)?)?"
+_BETWEEN = r"(?:\s?(?:%|[µμm]?mol[^,;()]{0,16}?))?"
+_FROM_TO = re.compile(
+    rf"(?:from|从)\s*{_NUMBER}{_BETWEEN}\s*(?:to|到|至)\s*{_NUMBER}"
+    rf"|{_NUMBER}{_BETWEEN}\s*→\s*{_NUMBER}|{_NUMBER} before\W+{_NUMBER}"
+)
+_AGAINST = re.compile(
+    rf"{_NUMBER}{_BETWEEN}\W*(?:as against|against|versus|vs\.?|compared (?:with|to)|instead of)"
+    rf"(?: only| just| about)? {_NUMBER}"
+)
+# Two numbers are the same where they differ by less than such a share.
+_SAME_SHARE = 0.1
+# *CO and its dimer are no product that is measured.
+_BOUND_CO = re.compile(r"[\s-]?(?:dimer|intermediate|adsor|coupling|binding)", re.IGNORECASE)
+# Two metals that are written as one dopant, where one letter would not be told from a word.
+_WRITTEN_PAIR = re.compile(
+    r"(?<![A-Za-z0-9])([A-Z][a-z]?)\s?[-–—/:·]\s?([A-Z][a-z]?)(?![A-Za-z0-9])"
+)
+# “5.2 µmol g-1” of “5.2 µmol g-1 h-1”.
+_UNIT_GOES_ON = re.compile(r"(?:\s?[·/]?\s?[a-zA-Z]{1,4}(?:\s?[-−⁻]\s?[1-3¹²³])+)*")
+_BARE_RATIO = re.compile(r"(?<![\d.:])(\d+(?:\.\d+)?:\d+(?:\.\d+)?)(?![\d.:])")
+# “Co-doping TiO2 with Cu and Mo” names no cobalt.
+_CO_DOPING = re.compile(r"Co-(?:dop|load|deposit)")
+# Behind a number they are volts and watts.
+_LETTER = re.compile(r"(?<![A-Za-z0-9–—/:-])(?<!\d )([VW])(?![A-Za-z0-9–—/:-])")
 _GOES_ON = re.compile(
     r"(?:It|This|These|They|However|But|Yet|Instead|Unfortunately|Here)\b|[它其这但]|然而|不过"
 )
 
 
+_PRODUCT_ACIDS = frozenset({"formic acid"})
 # So many characters before a product may say that another one is preferred to it.
 _PREFERENCE = 24
 
@@ -142,58 +189,114 @@ def _read_sentence(
         *(_dopants(sentence) if counts_metals else ()),
         *map(_place, modifiers_at(sentence, anywhere=True)),
     ]
-    absent: set[str] = set()
-    for one in parts:
-        if gone := _ABSENT.search(sentence, 0, one.start):
-            absent.add(one.name)
-            # It denies the part and not what is said of it.
-            sentence = sentence[: gone.start()] + " " * len(gone.group()) + sentence[gone.end() :]
-    products = list(map(_place, products_at(sentence)))
-    marks = _marks(sentence)
+    sentence, absent = _without_amounts(sentence, parts)
+    parts, products = _apart(parts, sentence)
+    marks = [] if _UNCERTAIN.search(sentence) else _marks(sentence)
     repeats = _REPEATS.search(sentence)
     n = next(filter(None, repeats.groups()), "") if repeats else ""
     only = {one.name for one in products}
     rivals: set[str] = set()
+    context: tuple[str, ...] = ()
     for start, end in _clauses(sentence, marks):
         clause = sentence[start:end]
         own = [one for one in parts if start <= one.start < end]
         named = [one for one in products if start <= one.start < end]
         moved = [one for one in marks if start <= one.start < end]
-        is_nothing = bool(_NO_EFFECT.search(clause) or _REFUTED.search(clause))
+        moved = moved or _by_numbers(clause, start, named)
         # “Compared with Cu–Zn, …”: what is said next is said against it.
-        if behind := _COMPARED.search(clause):
-            rivals |= {one.name for one in own if one.start >= start + behind.start()}
+        rivals |= _rivals(sentence, start, end, own)
         told = tuple(dict.fromkeys(one.name for one in own if one.name not in rivals))
         # What happened without a part is said of that part alone.
-        subject = tuple(one for one in told if one in absent) or told or subject
-        if not moved and not is_nothing:
-            value = _value(clause) if named else ""
+        gone_now = tuple(one for one in told if one in absent)
+        subject = gone_now or tuple(dict.fromkeys((*context, *told))) or subject
+        if not moved:
+            # “With glycine at the nodes, Cu–Mo gave more”: it is said of both.
+            context = told
             for name in told:
                 for product in {one.name for one in named} or {""}:
+                    value = _value(clause) if named else ""
                     yield Finding(name, product, "names", value, n, sentence)
             continue
+        context = ()
         # “… raised ethylene, but Cu–Zn lowered it”.
-        meant = named or [_Place(-1, -1, next(iter(only)) if len(only) == 1 else "")]
-        for given in meant:
-            direction = _direction(clause, start, given, moved, is_nothing=is_nothing)
+        for given in named or [_Place(-1, -1, next(iter(only)) if len(only) == 1 else "")]:
+            direction = _direction(clause, start, given, moved)
             turned = _FLIPPED.get(direction, direction)
+            is_turned = _ITS_ABSENCE.search(clause) is not None
             for name in subject:
-                shown = turned if name in absent else direction
+                shown = turned if name in absent or is_turned else direction
                 yield Finding(name, given.name, shown, _value(clause), n, sentence)
             for name in sorted(rivals) if turned != direction else ():
                 yield Finding(name, given.name, turned, "", n, sentence)
 
 
-def _direction(
-    clause: str, start: int, product: _Place, moved: Sequence[_Place], *, is_nothing: bool
-) -> Direction:
+def _without_amounts(sentence: str, parts: Sequence[_Place]) -> tuple[str, set[str]]:
+    """Return a sentence without what says how much of a part there is, and the parts of which
+    there is none or less.
+    """
+    absent: set[str] = set()
+    for one in parts:
+        gone = _ABSENT.search(sentence, 0, one.start)
+        if said := gone or _MORE_OF.search(sentence, 0, one.start):
+            sentence = sentence[: said.start()] + " " * len(said.group()) + sentence[said.end() :]
+        if gone:
+            absent.add(one.name)
+    return sentence, absent
+
+
+def _apart(parts: list[_Place], sentence: str) -> tuple[list[_Place], list[_Place]]:
+    """Return the parts and the products of a sentence: formic acid may be either."""
+    products = [
+        _place(one)
+        for one in products_at(sentence)
+        if sentence[one[0] - 1 : one[0]] != "*"
+        and not (one[2] == "CO" and _BOUND_CO.match(sentence, one[1]))
+    ]
+    others = [one for one in parts if one.name not in _PRODUCT_ACIDS]
+    if others or not parts:
+        return others, products
+    places = {one.start for one in parts}
+    return parts, [one for one in products if one.start not in places]
+
+
+def _by_numbers(clause: str, start: int, named: Sequence[_Place]) -> list[_Place]:
+    """Return what two numbers of a clause on a product say: from 22 to 64 %, 16 against 9.9."""
+    pairs = [
+        (first, second) if number == 0 else (second, first)
+        for number, pattern in enumerate((_FROM_TO, _AGAINST))
+        for first, second in (
+            map(float, filter(None, match.groups())) for match in pattern.finditer(clause)
+        )
+    ]
+    if not named or len(pairs) != 1:
+        return []
+    (before, after), at = pairs[0], named[0].start
+    if abs(after - before) <= _SAME_SHARE * max(after, before):
+        return [_Place(at, start, "none")]
+    return [_Place(at, start, "up" if after > before else "down")]
+
+
+def _rivals(sentence: str, start: int, end: int, own: Sequence[_Place]) -> set[str]:
+    """Return the parts with which a clause compares others."""
+    behind = _COMPARED.search(sentence, start, end)
+    if behind is None:
+        return set()
+    stop = _FOR.search(sentence, behind.end(), end)
+    until = stop.start() if stop else end
+    return {one.name for one in own if behind.start() <= one.start < until}
+
+
+def _direction(clause: str, start: int, product: _Place, moved: Sequence[_Place]) -> Direction:
     """Return what a clause says of a product; the nearest word of more or less decides."""
-    if is_nothing or not moved:
+    if any(one.name == "refuted" for one in moved):
         return "no effect"
     at = product.start if product.start >= 0 else start + len(clause)
     nearest = min(moved, key=lambda one: (abs(one.start - at), one.start > at))
     direction: Direction = "raises" if nearest.name == "up" else "lowers"
-    if is_negated(clause):
+    # 不利 and “in its absence” deny nothing, nor does what stands behind “better than”.
+    rest = clause[: nearest.start - start] + " " + clause[nearest.end - start :]
+    rest = _COMPARED.split(_ITS_ABSENCE.sub(" ", rest))[0]
+    if nearest.name == "none" or is_negated(rest):
         return "no effect"
     before = clause[: max(product.start - start, 0)]
     is_rival = _PREFERRED_TO.search(before[-_PREFERENCE:]) is not None
@@ -214,16 +317,32 @@ def _clauses(sentence: str, marks: Sequence[_Place]) -> Iterator[tuple[int, int]
 def _marks(sentence: str) -> list[_Place]:
     words = lab_words()
     plain = words.reaction.sub(lambda match: " " * len(match.group()), sentence.lower())
-    return [
-        _Place(*match.span(), name)
-        for name in ("up", "down")
-        for match in words.marks[name].finditer(plain)
-    ]
+    # The longest word that begins somewhere: “not affect” is no “affect”.
+    known = {**words.effects, "refuted": (_REFUTED,), "": (_NO_WORD_OF_LESS,)}
+    found = sorted(
+        (match.start(), -match.end(), name)
+        for name, patterns in known.items()
+        for pattern in patterns
+        for match in pattern.finditer(plain)
+    )
+    marks: list[_Place] = []
+    for start, end, name in found:
+        if not marks or start >= marks[-1].end:
+            marks.append(_Place(start, -end, name))
+    return [one for one in marks if one.name]
 
 
 def _dopants(sentence: str) -> Iterator[_Place]:
     """Yield pairs of metals that are one dopant, ratios, and metals that stand alone."""
+    dopants = chemistry().metals - chemistry().host
     metals = metals_at(sentence)
+    for match in _WRITTEN_PAIR.finditer(sentence):
+        if {match[1], match[2]} <= dopants:
+            metals += [(*match.span(1), match[1]), (*match.span(2), match[2])]
+    metals += [(*match.span(), match[1]) for match in _LETTER.finditer(sentence)]
+    metals = sorted(set(metals))
+    if _CO_DOPING.match(sentence) and len({symbol for _, _, symbol in metals}) > 2:
+        metals = metals[1:]
     ratios = ratios_in(sentence, list(dict.fromkeys(symbol for _, _, symbol in metals)))
     place = 0
     paired = {metal for pair in ratios for metal in pair}
@@ -246,6 +365,9 @@ def _dopants(sentence: str) -> Iterator[_Place]:
     for (first, second), ratio in ratios.items():
         start, end = next(one[:2] for one in metals if one[2] == first)
         yield _Place(start, end, ratio_name(first, second, ratio))
+        for match in _BARE_RATIO.finditer(sentence, end):
+            if match[1] != ratio:
+                yield _Place(*match.span(), ratio_name(first, second, match[1]))
 
 
 def pair_name(first: str, second: str) -> str:
@@ -266,9 +388,12 @@ def _place(found: tuple[int, int, str]) -> _Place:
 
 def _value(clause: str) -> str:
     """Return the last number with a unit of a clause: of “from 12 to 34 %” where it led to."""
-    plain = _REPEATS.sub(" ", without_formulas(clause))
+    plain = _REPEATS.sub(lambda match: " " * len(match.group()), without_formulas(clause))
     found = [one.text for one in read_quantities(plain) if one.unit.kind or one.unit.name]
-    return found[-1] if found else ""
+    if not found:
+        return ""
+    behind = _UNIT_GOES_ON.match(plain, plain.rfind(found[-1]) + len(found[-1]))
+    return found[-1] + (behind.group() if behind else "")
 
 
 # The laboratory's own results count beside the literature: so many sources for a recipe that was

@@ -184,6 +184,11 @@ class RunView:
         """The trace, the steps of each task below it."""
         return trace_tree(self.events)
 
+    @cached_property
+    def evidence(self) -> tuple[str, tuple[PartEvidence, ...]]:
+        """The product that was asked for, and what the sources say of each part of recipes."""
+        return evidence_in(self.events) if self.run.recipes else (FIRST_PRODUCT, ())
+
     @property
     def apart(self) -> tuple[tuple[int, Ground], ...]:
         """Rank of the recipe and ground: said in another language than the source, not certain."""
@@ -348,7 +353,7 @@ def _evidence(events: Sequence[Mapping[str, Any]], quotes: Mapping[str, Quoted])
                 ),
                 "; ".join(f"{one.run}: {one.describe(product)}" for one in row.here),
             )
-            yield f"| {' | '.join(map(escape_inline, cells))} |".replace("|  |", "| |")
+            yield f"| {' | '.join(cell.replace('|', '/') for cell in cells)} |"
         yield ""
 
 

@@ -263,9 +263,12 @@ def show(request: Request, open_lab: LabOf, run_id: str) -> Response:
     with lab.store.reading() as reading:
         feedback = find_feedback(reading, run_id)
         report = find_report(reading, run_id)
+    product, evidence = view.evidence
     return page(
         request,
         "lab/run.html",
+        product=product,
+        evidence=evidence,
         view=view,
         run=view.run,
         recipes=[shown_recipe(one) for one in view.run.recipes],
@@ -386,6 +389,7 @@ def numbers_of(view: RunView) -> dict[str, int]:
     cited = [c for recipe in view.run.recipes for one in recipe.grounds for c in one.citations]
     cited += [c for recipe in view.run.recipes for one in recipe.dropped for c in one.citations]
     cited += [c for name in SECTIONS for one in view.note.entries(name) for c in one.citations]
+    cited += [one.citation for row in view.evidence[1] for one in (*row.on, *row.other)]
     return {citation: number for number, citation in enumerate(dict.fromkeys(cited), start=1)}
 
 
