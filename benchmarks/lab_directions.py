@@ -3,16 +3,24 @@
     python -m benchmarks.lab_directions [FILE]
 
 Each line of benchmarks/lab/sentences-*.tsv has a sentence, a part, a product, a direction and a
-value. They were made up by somebody who did not see the program (CC0). Set `a` was looked at while
-the rules were written, set `b` was not.
+value; papers.json has three sets of ten papers that contradict each other, with the pair and acid
+that are best supported and the pair that is refuted. All were made up by somebody who did not see
+the program (CC0). Sets `a` and `b` were looked at while the rules were written, set `c` was not.
 """
 
+import json
 import sys
 from collections import Counter
 from pathlib import Path
 
 from rag_assets.lab.acids import acid_of
-from rag_assets.lab.evidence import pair_name, ratio_name, read_findings
+from rag_assets.lab.evidence import (
+    FIRST_PRODUCT,
+    pair_name,
+    ratio_name,
+    read_findings,
+    weigh_evidence,
+)
 
 FOLDER = Path(__file__).parent / "lab"
 # A sentence alone does not say that the paper is on doping.
@@ -59,6 +67,27 @@ def measure(path: Path, *, shows_wrong: bool) -> None:
     )
 
 
+def rank_papers() -> None:
+    """Print which pair and acid ten papers support best, and where the refuted pair stands."""
+    for name, each in json.loads((FOLDER / "papers.json").read_text("utf-8")).items():
+        findings = [
+            (str(number), one)
+            for number, text in enumerate(each["papers"])
+            for one in read_findings(text)
+        ]
+        rows = weigh_evidence(findings, [], FIRST_PRODUCT)
+        pairs = {row.part: row.describe() for row in rows if " + " in row.part}
+        acids = [row.part for row in rows if acid_of(row.part)]
+        refuted = [pair_name(*pair) for pair in each["refuted"]]
+        best = pair_name(*each["best"][:2])
+        print(
+            f"papers {name}: best {best}, {acid_of(each['best'][2])}; found {next(iter(pairs))}, "
+            f"{acids[0]} ({pairs.get(best)}); refuted {'; '.join(map(str, map(pairs.get, refuted)))}"
+        )
+
+
 if __name__ == "__main__":
     for file in map(Path, sys.argv[1:]) if sys.argv[1:] else sorted(FOLDER.glob("*.tsv")):
         measure(file, shows_wrong=bool(sys.argv[1:]))
+    if not sys.argv[1:]:
+        rank_papers()

@@ -340,6 +340,8 @@ _SALT = re.compile(
     r"|\s*\((?:NO|OH|SO|CO|CH|OAc|Ac|C2|NH|PO|Cl)",
     re.IGNORECASE,
 )
+# Behind a number they are volts and watts.
+LETTER = re.compile(r"(?<![A-Za-z0-9–—/:-])(?<!\d )([VW])(?![A-Za-z0-9–—/:-])")
 # What follows makes a compound of it: "Ga2 O3", "Bi2 WO6".
 _COMPOUND = re.compile(r" (?:O|S|N|Cl|F|Br|WO|VO|MoO)\d*(?![A-Za-z])")
 # PDFs set indices apart: "Ga 2 O 3".
@@ -472,7 +474,12 @@ def ratios_in(sentence: str, metals: Sequence[str]) -> dict[tuple[str, str], str
     for first, second, one, other in _EQUATION.findall(sentence):
         if first in metals and second in metals:
             found.setdefault((first, second), f"{one}:{other}")
-    if len(metals) == 2 and not told and not found and _RATIO_WORD.search(sentence):
+    if (
+        len({*metals, *LETTER.findall(sentence)}) == 2
+        and not told
+        and not found
+        and _RATIO_WORD.search(sentence)
+    ):
         written = {f"{a}:{b}" for a, b in _NUMBERS.findall(sentence)}
         if len(written) == 1:
             found.setdefault((metals[0], metals[1]), written.pop())

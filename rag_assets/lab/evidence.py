@@ -14,6 +14,7 @@ from typing import Any, Literal
 from rag_assets.chunking import split_sentences
 from rag_assets.judging import is_negated, read_quantities
 from rag_assets.lab.chemistry import (
+    LETTER,
     chemistry,
     fold,
     metals_at,
@@ -117,8 +118,6 @@ _UNIT_GOES_ON = re.compile(r"(?:\s?[·/]?\s?[a-zA-Z]{1,4}(?:\s?[-−⁻]\s?[1-3�
 _BARE_RATIO = re.compile(r"(?<![\d.:])(\d+(?:\.\d+)?:\d+(?:\.\d+)?)(?![\d.:])")
 # “Co-doping TiO2 with Cu and Mo” names no cobalt.
 _CO_DOPING = re.compile(r"Co-(?:dop|load|deposit)")
-# Behind a number they are volts and watts.
-_LETTER = re.compile(r"(?<![A-Za-z0-9–—/:-])(?<!\d )([VW])(?![A-Za-z0-9–—/:-])")
 _GOES_ON = re.compile(
     r"(?:It|This|These|They|However|But|Yet|Instead|Unfortunately|Here)\b|[它其这但]|然而|不过"
 )
@@ -189,8 +188,8 @@ def _read_sentence(
         *(_dopants(sentence) if counts_metals else ()),
         *map(_place, modifiers_at(sentence, anywhere=True)),
     ]
-    sentence, absent = _without_amounts(sentence, parts)
     parts, products = _apart(parts, sentence)
+    sentence, absent = _without_amounts(sentence, parts)
     marks = [] if _UNCERTAIN.search(sentence) else _marks(sentence)
     repeats = _REPEATS.search(sentence)
     n = next(filter(None, repeats.groups()), "") if repeats else ""
@@ -339,7 +338,7 @@ def _dopants(sentence: str) -> Iterator[_Place]:
     for match in _WRITTEN_PAIR.finditer(sentence):
         if {match[1], match[2]} <= dopants:
             metals += [(*match.span(1), match[1]), (*match.span(2), match[2])]
-    metals += [(*match.span(), match[1]) for match in _LETTER.finditer(sentence)]
+    metals += [(*match.span(), match[1]) for match in LETTER.finditer(sentence)]
     metals = sorted(set(metals))
     if _CO_DOPING.match(sentence) and len({symbol for _, _, symbol in metals}) > 2:
         metals = metals[1:]
