@@ -82,7 +82,8 @@ def rank_papers() -> None:
         best = pair_name(*each["best"][:2])
         print(
             f"papers {name}: best {best}, {acid_of(each['best'][2])}; found {next(iter(pairs))}, "
-            f"{acids[0]} ({pairs.get(best)}); refuted {'; '.join(map(str, map(pairs.get, refuted)))}"
+            f"{acids[0]} ({pairs.get(best)}); "
+            f"refuted {next(pairs.get(one) for one in refuted)}"
         )
 
 

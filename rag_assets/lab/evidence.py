@@ -51,7 +51,8 @@ _REFUTED = re.compile(
     r"|undetect|below (?:the |our )?(?:limit of )?(?:detection|quantification)|\bonly traces"
     r"|art[ei]fact|contaminat|adventitious|withdrawn|retract|\bstem(?:s|med)? from|residual"
     r"|\beffect\b[^,;]*\b(?:disappear|vanish)|unfounded|mis-?(?:assign|attribut|identif)"
-    r"|nothing (?:indicates|suggests|above the)|\b(?:does|did|do) not\s*$"
+    r"|\bfound none\b|\bnone\b[^,;]*\bdetect|nothing (?:indicates|suggests|above the)"
+    r"|\b(?:does|did|do) not\s*$"
     r"|(?:未|没有|无法|未能|不能)(?:再|被|能)?(?:检出|检测|观察|重复|重现|证实)|低于检[测出]限|污染|假象|撤回"
     r"|残留|不(?:支持|成立)|没有[^,，;；]{0,8}峰",
     re.IGNORECASE,
@@ -201,7 +202,7 @@ def _read_sentence(
         own = [one for one in parts if start <= one.start < end]
         named = [one for one in products if start <= one.start < end]
         moved = [one for one in marks if start <= one.start < end]
-        moved = moved or _by_numbers(clause, start, named)
+        moved = moved or (_by_numbers(clause, start) if len(only) == 1 or named else [])
         # “Compared with Cu–Zn, …”: what is said next is said against it.
         rivals |= _rivals(sentence, start, end, own)
         told = tuple(dict.fromkeys(one.name for one in own if one.name not in rivals))
@@ -258,7 +259,7 @@ def _apart(parts: list[_Place], sentence: str) -> tuple[list[_Place], list[_Plac
     return parts, [one for one in products if one.start not in places]
 
 
-def _by_numbers(clause: str, start: int, named: Sequence[_Place]) -> list[_Place]:
+def _by_numbers(clause: str, start: int) -> list[_Place]:
     """Return what two numbers of a clause on a product say: from 22 to 64 %, 16 against 9.9."""
     pairs = [
         (first, second) if number == 0 else (second, first)
@@ -267,12 +268,12 @@ def _by_numbers(clause: str, start: int, named: Sequence[_Place]) -> list[_Place
             map(float, filter(None, match.groups())) for match in pattern.finditer(clause)
         )
     ]
-    if not named or len(pairs) != 1:
+    if len(pairs) != 1:
         return []
-    (before, after), at = pairs[0], named[0].start
+    before, after = pairs[0]
     if abs(after - before) <= _SAME_SHARE * max(after, before):
-        return [_Place(at, start, "none")]
-    return [_Place(at, start, "up" if after > before else "down")]
+        return [_Place(start, start, "none")]
+    return [_Place(start, start, "up" if after > before else "down")]
 
 
 def _rivals(sentence: str, start: int, end: int, own: Sequence[_Place]) -> set[str]:
