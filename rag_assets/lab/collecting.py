@@ -309,14 +309,18 @@ def _grounds(
             holding.setdefault(sentence, []).append(citation)
     # A heading states nothing where a sentence does.
     stating = [each for each in holding if not each.startswith("#")] or list(holding)
-    counts: dict[str, int] = {}
+    by_bearing: dict[str, list[str]] = {"for": [], "against": [], "names": []}
     for sentence in stating:
         bearing = _bearing(
             one for row in told for one in row.on
             if one.citation in holding[sentence] and one.sentence in sentence
         )  # fmt: skip
-        counts[bearing] = counts.get(bearing, 0) + 1
-        if counts[bearing] <= _MOST_SENTENCES:
+        by_bearing[bearing].append(sentence)
+    # What merely names a part says nothing beside what speaks for it or against it.
+    if by_bearing["for"] or by_bearing["against"]:
+        del by_bearing["names"]
+    for bearing, said in by_bearing.items():
+        for sentence in said[:_MOST_SENTENCES]:
             cited = holding[sentence]
             yield {
                 "field": named, "basis": _basis(cited),
