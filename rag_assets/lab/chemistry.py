@@ -367,7 +367,7 @@ class Named:
 
     Args:
         metals: symbols, in the order of naming.
-        modifiers: molecules with –COOH, in lower case, by one name each (`lab_chemistry.yaml`).
+        modifiers: molecules with –COOH, in lower case, by one name each (`lab_acids.tsv`).
         ratios: of two metals, `(first, second)` to `2:1`.
         sentences: by metal, modifier or pair of metals, the sentences that name it, as they
             stand in the text but for white space; with the next one where that begins with "It".
