@@ -22,6 +22,7 @@ from rag_assets.lab.prompts import (
     FORM,
     LIMITS,
     PROMPT_TOKENS,
+    SAMPLED,
     EndedBy,
     ModelPlan,
     PlannedAction,
@@ -451,6 +452,7 @@ class _Engine:
         self._calls = 0
         self._done: list[str] = []
         self._shown: list[Shown] = []
+        self._looked: dict[tuple[str, str], tuple[int, Observed]] = {}
         self._path: list[Task] = []
 
     def work(self, task: Task) -> str:
@@ -489,14 +491,23 @@ class _Engine:
         told = ""
         match first:
             case Look(tool, arguments):
-                found = self._state.look(tool, dict(arguments), task.number)
+                asked = (tool, " ".join(_named(first).casefold().split()))
+                trace = self._state.trace
+                found: Observed | str
+                seq, found = self._looked.get(asked, (trace.next_seq, ""))
+                is_again = asked in self._looked
+                if is_again:
+                    event = {"tool": tool, "arguments": dict(arguments), "task": task.number}
+                    trace.add("repeated", **event, first=seq)
+                else:
+                    found = self._state.look(tool, dict(arguments), task.number)
                 if isinstance(found, str):
                     heard = f"{tool} failed: {found}"
                 else:
+                    self._looked[asked] = (seq, found)
                     self._shown = [*self._shown, Shown(_named(first), found)][-self._job.shown :]
                     told = count_of(len(found.sources) + len(found.lines), "result")
-                    is_again = any(f" {_named(first)} → " in one for one in self._done[:place])
-                    heard = f"{told}, shown above{AGAIN if is_again else ''}"
+                    heard = AGAIN.format(told) if is_again else f"{told}, shown above"
             case Note(change):
                 self._state.revise(change)
                 heard = f"the note has it as ({change.key}) in {change.section}"
@@ -536,10 +547,13 @@ class _Engine:
             if self._calls >= self._job.limits.calls:
                 raise _Ended("calls", f"its models were asked {self._calls} times")
             seq = self._state.trace.next_seq
-            most = self._job.models[task.role].get(ANSWER_TOKENS)
+            model, chosen = self._job.models[task.role], self._job.temperature
+            most, sampled = model.get(ANSWER_TOKENS), model.get(SAMPLED)
+            if chosen is None and sampled is not None:
+                chosen = float(sampled)
             request = ChatRequest(
-                messages, task=TASK, schema=plan_schema(is_root=is_root),
-                temperature=self._job.temperature, max_tokens=None if most is None else int(most),
+                messages, task=TASK, schema=plan_schema(is_root=is_root), temperature=chosen,
+                max_tokens=None if most is None else int(most), seed=self._job.seed,
             )  # fmt: skip
             answered = self._state.world.ask(seq, task.role, request)
             self._calls += 1

@@ -444,7 +444,15 @@ def test_the_note_registers_every_claim_of_the_result_with_its_citations() -> No
     assert registered == claims
 
 
-def test_a_look_that_comes_again_is_told_to_be_the_same() -> None:
-    made = replayed(run(SEARCH, MODULATION, SEARCH, propose("C1"), finish("R1")))
+def test_a_look_that_comes_again_is_refused_with_its_result() -> None:
+    shelf = Shelf()
+    again = plan(act("search_principles", query=" Metals"))
+    made = replayed(
+        run(SEARCH, MODULATION, again, propose("C3"), finish("R1"), shelf=shelf, shown=2)
+    )
+    assert shelf.asked == [("principles", "metals"), ("modulation", "acids")]
+    assert made.outcome.recipes[0].grounds[0].citations == (kb("coupling"),)
     heard = [r.messages[1].content for r in made.models["orchestrator"].requests]
-    assert ["It was looked up before" in each for each in heard[:4]] == [False] * 3 + [True]
+    refused = "refused: it was made before, and found 2 results, shown again above"
+    assert [refused in each for each in heard[:4]] == [False] * 3 + [True]
+    assert made.kinds("repeated")[0]["first"] == made.kinds("called")[0]["seq"]
