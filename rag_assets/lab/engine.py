@@ -491,7 +491,8 @@ class _Engine:
         told = ""
         match first:
             case Look(tool, arguments):
-                asked = (tool, " ".join(_named(first).casefold().split()))
+                words = " ".join(map(str, arguments.values())).casefold()
+                asked = (tool, " ".join(words.split()))
                 trace = self._state.trace
                 found: Observed | str
                 seq, found = self._looked.get(asked, (trace.next_seq, ""))
