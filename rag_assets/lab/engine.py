@@ -489,6 +489,8 @@ class _Engine:
         place = len(self._done)
         self._done.append(f"- {task.number} {_named(first)}")
         told = ""
+        if not isinstance(first, Look):
+            task.repeats = 0
         match first:
             case Look(tool, arguments):
                 words = " ".join(map(str, arguments.values())).casefold()
@@ -497,9 +499,15 @@ class _Engine:
                 found: Observed | str
                 seq, found = self._looked.get(asked, (trace.next_seq, ""))
                 is_again = asked in self._looked
+                task.repeats = task.repeats + 1 if is_again else 0
                 if is_again:
                     event = {"tool": tool, "arguments": dict(arguments), "task": task.number}
                     trace.add("repeated", **event, first=seq)
+                    if task.repeats > self._job.limits.repairs:
+                        raise self._failed(
+                            f"{task.repeats} times in a row its model asked for a look that was "
+                            f"made before ({_named(first)})"
+                        )
                 else:
                     found = self._state.look(tool, dict(arguments), task.number)
                 if isinstance(found, str):
@@ -521,6 +529,10 @@ class _Engine:
                 raise AssertionError(f"{first} is no step")
         self._done[place] += f" → {told or heard}"
         return heard
+
+    def _failed(self, said: str) -> _Ended | _TaskFailedError:
+        """Return how a task ends that comes to nothing: the request itself with the run."""
+        return _Ended("repairs", said) if len(self._path) == 1 else _TaskFailedError(said)
 
     def _divide(self, task: Task, text: str, role: Role) -> str:
         task.children += 1
@@ -577,8 +589,9 @@ class _Engine:
                 return found
             faults += 1
             if faults > self._job.limits.repairs:
-                said = f"{faults} answers in a row could not be used, the last: {found}"
-                raise _Ended("repairs", said) if is_root else _TaskFailedError(said)
+                raise self._failed(
+                    f"{faults} answers in a row could not be used, the last: {found}"
+                )
             repairs = (
                 *repairs,
                 Message("assistant", answered.text),

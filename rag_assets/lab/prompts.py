@@ -214,6 +214,7 @@ class Task:
         heard: what its last step led to; empty at its beginning.
         thought: of its last answer.
         children: how many tasks it was divided into.
+        repeats: looks in a row that were made before.
     """
 
     number: str
@@ -224,6 +225,7 @@ class Task:
     heard: str = ""
     thought: str = ""
     children: int = 0
+    repeats: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -484,8 +484,8 @@ class _Steps:
         turn = event.get("turn")
         if turn is not None:
             self._tokens += turn["usage"]["prompt_tokens"] + turn["usage"]["completion_tokens"]
-        # What a usable answer says is told as the next step.
-        is_told = event["kind"] == "asked" and not (turn["error"] or turn["fault"])
+        # A usable answer is told as the next step, and how the run ended as its state.
+        is_told = event["kind"] == "ended" or (turn is not None and not turn["fault"])
         if not is_told and event.get("by") != PROGRAM:
             self.tell(step_title(event))
 

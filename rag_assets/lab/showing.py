@@ -330,7 +330,7 @@ def _made_by(run: Run, events: Sequence[Mapping[str, Any]]) -> str:
     end = [f"temperature {sampled}" if sampled is not None else ""]
     end.append(f"seed {job['seed']}" if "seed" in job else "")
     end.append(f"{last['tokens']:,} tokens" if "tokens" in last else "")
-    end.append(f"{last['elapsed']} minutes" if "elapsed" in last else "")
+    end.append(f"{last['elapsed']} of time" if "elapsed" in last else "")
     looks = count_of(looked, "look")
     told = "; ".join(filter(None, [f"{looks} into the sources", *end]))
     return f"{by}{count_of(asked, 'model call')}, {told}."

@@ -3,6 +3,7 @@
 import itertools
 import json
 import re
+import threading
 from typing import Any
 
 import pytest
@@ -12,7 +13,7 @@ from rag_assets.lab import worlds
 from rag_assets.lab.chemistry import Carboxyl
 from rag_assets.lab.showing import replay_trace
 from rag_assets.lab.trace import TurnAliases, fold_note
-from rag_assets.llm import ChatRequest
+from rag_assets.llm import Budget, ChatRequest
 from rag_assets.model import RecordingError, UsageError
 from rag_assets.model.settings import RecipeRule
 from rag_assets_tests.lab.scripted_runs import (
@@ -456,3 +457,49 @@ def test_a_look_that_comes_again_is_refused_with_its_result() -> None:
     refused = "refused: it was made before, and found 2 results, shown again above"
     assert [refused in each for each in heard[:4]] == [False] * 3 + [True]
     assert made.kinds("repeated")[0]["first"] == made.kinds("called")[0]["seq"]
+
+
+def test_a_task_that_only_repeats_itself_fails() -> None:
+    answers = (plan(task("Which acid?")), MODULATION, MODULATION, MODULATION, MODULATION)
+    made = replayed(run(*answers, SEARCH, propose("C1"), finish("R1")))
+    assert "3 times in a row its model asked" in made.kinds("task_failed")[0]["why"]
+    assert made.outcome.state == "done"
+    alone = replayed(run(SEARCH))
+    assert (alone.outcome.ended_by, len(alone.kinds("asked"))) == ("repairs", 4)
+    # In between it may look at the same again.
+    note = plan(act("note", section="risks", text="Mo may leach."))
+    made = run(SEARCH, SEARCH, SEARCH, note, SEARCH, SEARCH, propose("C1"), finish("R1"))
+    assert made.outcome.state == "done"
+
+
+def test_an_answer_that_takes_too_long_is_not_waited_for() -> None:
+    let_go = threading.Event()
+
+    def hangs(request: ChatRequest) -> Any:
+        let_go.wait()
+        return SEARCH
+
+    clock = itertools.count(0.0, step=100.0)
+    limit = Budget(None, 150.0, clock=lambda: next(clock))
+    try:
+        made = replayed(run(hangs, limit_call=lambda: limit))
+    finally:
+        let_go.set()
+    assert (made.outcome.state, made.outcome.ended_by) == ("failed", "failed")
+    assert "'lab.recipes.call_seconds'" in made.outcome.reason
+
+
+def test_the_time_of_a_run_ends_a_call_that_hangs() -> None:
+    let_go = threading.Event()
+
+    def hangs(request: ChatRequest) -> Any:
+        let_go.wait()
+        return SEARCH
+
+    # Begun and asked in time, over when it is looked at next.
+    clock = itertools.chain([0.0, 0.0], itertools.repeat(10.0))
+    try:
+        made = replayed(run(hangs, clock=lambda: next(clock), limits=Limits(40, 60, 2, None, 9.0)))
+    finally:
+        let_go.set()
+    assert (made.outcome.state, made.outcome.ended_by) == ("failed", "seconds")
