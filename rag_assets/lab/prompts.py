@@ -25,7 +25,7 @@ EndedBy = Literal[
     "finish", "steps", "calls", "tokens", "seconds", "repairs", "failed", "nothing", "canceled"
 ]
 # At these a run that has enough recipes ends with them.
-LIMITS: frozenset[EndedBy] = frozenset({"steps", "calls", "tokens", "seconds"})
+LIMITS: frozenset[EndedBy] = frozenset({"steps", "calls", "tokens", "seconds", "repairs"})
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,7 @@ def test_a_new_laboratory_has_its_two_bases_and_no_other_namespace(tmp_path: Pat
     assert "raw/kb_modulation and " in said
     workspace = Workspace.open(root)
     assert {one.name: one.roots for one in workspace.namespaces()} == {
-        name: [root / "raw" / name] for name in ("kb_modulation", "kb_principles")
+        name: (root / "raw" / name,) for name in ("kb_modulation", "kb_principles")
     }
     assert sorted(path.name for path in (root / "raw").iterdir()) == [
         "kb_modulation", "kb_principles",
@@ -36,7 +36,7 @@ def test_a_new_laboratory_has_its_two_bases_and_no_other_namespace(tmp_path: Pat
     # The form asks for nothing until somebody takes its signs away.
     form, troubles = root / "requests" / "example.yaml", list[str]()
     assert list(requested_runs(workspace, troubles)) == []
-    kept = [line for line in form.read_text("utf-8").splitlines() if line.startswith("# ")][3:]
+    kept = [line for line in form.read_text("utf-8").splitlines() if line.startswith("# ")][2:]
     form.write_text("\n".join(line.removeprefix("# ") for line in kept), encoding="utf-8")
     (asked,) = requested_runs(workspace, troubles)
     assert (asked[1].n, asked[1].policy, troubles) == (1, "collect", [])

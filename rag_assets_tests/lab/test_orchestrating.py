@@ -4,6 +4,7 @@ import itertools
 import json
 import re
 import threading
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -238,16 +239,22 @@ def test_a_model_that_is_down_fails_the_run() -> None:
     ],
 )
 def test_a_model_that_never_ends_is_ended(limits: Limits, ended_by: str) -> None:
-    made = replayed(run(SEARCH, limits=limits))
+    made = replayed(run(onward(), limits=limits))
     assert (made.outcome.state, made.outcome.ended_by) == ("failed", ended_by)
     assert len(made.kinds("asked")) <= limits.calls
     assert len(made.kinds("called")) <= limits.steps
 
 
+def onward() -> Callable[[ChatRequest], Any]:
+    """Answer by one search after the other."""
+    numbers = itertools.count()
+    return lambda _: plan(act("search_principles", query=f"metal {next(numbers)}"))
+
+
 def test_time_ends_a_run() -> None:
     ticks = itertools.count()
     made = replayed(
-        run(SEARCH, clock=lambda: float(next(ticks)), limits=Limits(40, 60, 2, None, 9.0))
+        run(onward(), clock=lambda: float(next(ticks)), limits=Limits(40, 60, 2, None, 9.0))
     )
     assert made.outcome.ended_by == "seconds"
     assert made.kinds("stopped") or made.kinds("asked")[-1]["turn"]["error"]
@@ -261,7 +268,7 @@ def test_tasks_within_tasks_are_bounded() -> None:
 
 
 def test_at_a_limit_a_run_with_enough_recipes_ends_with_them_unranked() -> None:
-    made = replayed(run(SEARCH, propose("C1"), propose("C1"), SEARCH, wanted=2,
+    made = replayed(run(SEARCH, propose("C1"), propose("C1"), onward(), wanted=2,
                         limits=Limits(40, 9, 2, None, None)))  # fmt: skip
     assert (made.outcome.state, made.outcome.ended_by) == ("done", "calls")
     assert [one.rank for one in made.outcome.recipes] == [1, 2]
@@ -284,7 +291,7 @@ def test_a_canceled_run_ends_before_its_next_call(after: int) -> None:
 
     def count(request: ChatRequest) -> Any:
         calls.append("model")
-        return SEARCH
+        return plan(act("search_principles", query=f"metal {len(calls)}"))
 
     made = replayed(
         run(count, shelf=shelf, is_canceled=lambda: len(calls) + len(shelf.asked) >= after)
@@ -466,6 +473,9 @@ def test_a_task_that_only_repeats_itself_fails() -> None:
     assert made.outcome.state == "done"
     alone = replayed(run(SEARCH))
     assert (alone.outcome.ended_by, len(alone.kinds("asked"))) == ("repairs", 4)
+    # With enough recipes they are the result, as at any limit.
+    enough = replayed(run(SEARCH, propose("C1"), SEARCH))
+    assert (enough.outcome.state, enough.outcome.ended_by) == ("done", "repairs")
     # In between it may look at the same again.
     note = plan(act("note", section="risks", text="Mo may leach."))
     made = run(SEARCH, SEARCH, SEARCH, note, SEARCH, SEARCH, propose("C1"), finish("R1"))
