@@ -495,19 +495,14 @@ class _Engine:
             case Look(tool, arguments):
                 words = " ".join(map(str, arguments.values())).casefold()
                 asked = (tool, " ".join(words.split()))
-                trace = self._state.trace
+                trace, is_again = self._state.trace, asked in self._looked
+                task.repeats = task.repeats + 1 if is_again else 0
                 found: Observed | str
                 seq, found = self._looked.get(asked, (trace.next_seq, ""))
-                is_again = asked in self._looked
-                task.repeats = task.repeats + 1 if is_again else 0
                 if is_again:
-                    event = {"tool": tool, "arguments": dict(arguments), "task": task.number}
-                    trace.add("repeated", **event, first=seq)
+                    trace.add("repeated", tool=tool, arguments=dict(arguments), first=seq)
                     if task.repeats > self._job.limits.repairs:
-                        raise self._failed(
-                            f"{task.repeats} times in a row its model asked for a look that was "
-                            f"made before ({_named(first)})"
-                        )
+                        raise self._failed(f"it asked {task.repeats} times again: {_named(first)}")
                 else:
                     found = self._state.look(tool, dict(arguments), task.number)
                 if isinstance(found, str):

@@ -324,16 +324,14 @@ def _made_by(run: Run, events: Sequence[Mapping[str, Any]]) -> str:
     looked = sum(event["kind"] == "called" for event in events)
     by = f"Made by {', '.join(names)}: " if names else ""
     job, last = events[0]["job"], events[-1]
-    sampled = job["temperature"]
-    if sampled is None:
-        sampled = job["models"]["orchestrator"].get(SAMPLED)
-    end = [f"temperature {sampled}" if sampled is not None else ""]
-    end.append(f"seed {job['seed']}" if "seed" in job else "")
-    end.append(f"{last['tokens']:,} tokens" if "tokens" in last else "")
-    end.append(f"{last['elapsed']} of time" if "elapsed" in last else "")
+    own = job["models"].get("orchestrator", {}).get(SAMPLED)
+    facts = {
+        "temperature": own if job["temperature"] is None else job["temperature"],
+        "seed": job.get("seed"), "tokens": last.get("tokens"), "time": last.get("elapsed"),
+    }  # fmt: skip
+    told = "".join(f"; {name} {value}" for name, value in facts.items() if value is not None)
     looks = count_of(looked, "look")
-    told = "; ".join(filter(None, [f"{looks} into the sources", *end]))
-    return f"{by}{count_of(asked, 'model call')}, {told}."
+    return f"{by}{count_of(asked, 'model call')}, {looks} into the sources{told}."
 
 
 def _proposed(events: Sequence[Mapping[str, Any]]) -> Iterator[str]:

@@ -327,16 +327,15 @@ def step_title(event: Mapping[str, Any]) -> str:  # noqa: C901, PLR0911, PLR0912
             return f"{event['role']} was asked{f'; not usable: {wrong}' if wrong else ''}"
         case "planned":
             return f"next: {event['first']}. {event['thought']}"
-        case "called":
+        case "called" | "repeated":
             said = ", ".join(f'"{value}"' for value in event["arguments"].values() if value != "")
+            if event["kind"] == "repeated":
+                return f"{event['tool']} {said}: not made again, as at step {event['first']}"
             observed = event["observed"]
             if observed is None:
                 return f"{event['tool']} {said}: failed: {event['error']}"
             found = count_of(len(observed["sources"]) + len(observed["lines"]), "result")
             return f"{event['tool']} {said}: {found}"
-        case "repeated":
-            said = ", ".join(f'"{value}"' for value in event["arguments"].values() if value != "")
-            return f"{event['tool']} {said}: not made again, as at step {event['first']}"
         case "noted":
             return f"note: {event['op']} {event['key']} in {event['section']}: {event['text']}"
         case "proposed":

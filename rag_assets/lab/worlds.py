@@ -66,9 +66,8 @@ class LiveLab:
         except BudgetError:
             self._budget.stop()
             said = (
-                f"{world.model_name} gave no answer in the time of one call "
-                "('lab.recipes.call_seconds'). Look whether the service is up, or give it more "
-                "time, then run it again: rag lab run RUN --again."
+                f"{world.model_name} gave no answer within 'lab.recipes.call_seconds'. Check the "
+                "service or give it more time, then begin the run again (--again)."
             )
             return ModelTurn(key, error=said, error_kind="failed")
         return turn or ModelTurn(key, error="the run was over before it was answered")

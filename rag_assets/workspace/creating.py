@@ -98,7 +98,6 @@ _REQUEST = """\
 # n: 1                  # runs, 1 to 5; each has the same input
 # recipes_per_run: 1    # 1 to 3
 # policy: collect       # or model; without it as lab.recipes.policy says
-# temperature: 0.7      # of the models; without it as lab.recipes.temperature says
 """
 
 _AGENT_LAW = """

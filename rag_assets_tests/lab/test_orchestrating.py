@@ -469,7 +469,7 @@ def test_a_look_that_comes_again_is_refused_with_its_result() -> None:
 def test_a_task_that_only_repeats_itself_fails() -> None:
     answers = (plan(task("Which acid?")), MODULATION, MODULATION, MODULATION, MODULATION)
     made = replayed(run(*answers, SEARCH, propose("C1"), finish("R1")))
-    assert "3 times in a row its model asked" in made.kinds("task_failed")[0]["why"]
+    assert "it asked 3 times again: search_modulation" in made.kinds("task_failed")[0]["why"]
     assert made.outcome.state == "done"
     alone = replayed(run(SEARCH))
     assert (alone.outcome.ended_by, len(alone.kinds("asked"))) == ("repairs", 4)
