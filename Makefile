@@ -2,6 +2,7 @@
 #
 #   make install    the environment alone: .venv with the pinned packages
 #   make demo       a workspace demo/ from samples/: ingested, questions asked, draft audited
+#   make demo-lab   a laboratory demo-lab/ on made-up papers, from recorded answers of a model
 #   make ui         the Dagster UI on demo/ (makes it when it is missing)
 #   make platform   Postgres, an object server and Ray on this machine, and the sample library
 #                   through them (docs/scale.md); KEEP=--keep: until Ctrl-C
@@ -12,7 +13,7 @@
 #   make durations  how long each test takes, for make test and make check
 #   make constraints    write the pinned versions and hashes again (UPGRADE=--upgrade: the newest)
 #   make reference  write docs/reference.md from the commands
-#   make clean      remove demo/, platform/ and .venv/
+#   make clean      remove demo/, demo-lab/, platform/ and .venv/
 #
 # Packages come from the package index that pip is configured for; nothing else is downloaded. Each
 # file's SHA-256 stands in constraints.txt, else it is refused (docs/dependencies.md, "Hashes").
@@ -24,6 +25,7 @@
 PYTHON ?= python3
 PORT ?= 3000
 DEMO ?= demo
+DEMO_LAB ?= demo-lab
 
 # Tests of one file share what its fixtures make, so that they stay in one process. Each process
 # may hold a model and the daemon of a workspace, some 2 GB: no more than four. One more than there
@@ -45,7 +47,7 @@ SAMPLES := $(shell find samples/raw samples/queries samples/drafts -type f | sed
 # A workspace or an instance of the person who runs make must not be written to.
 unexport RAG_WORKSPACE DAGSTER_HOME PYTHONPATH
 
-.PHONY: install demo ui platform check test test-all lint format types contracts constraints reference \
+.PHONY: install demo demo-lab ui platform check test test-all lint format types contracts constraints reference \
         golden durations clean
 .DEFAULT_GOAL := install
 .DELETE_ON_ERROR:
@@ -94,6 +96,28 @@ $(DEMO_STAMP): $(STAMP) $(SAMPLES)
 	@$(RAG) --workspace $(DEMO) verify-citations $(DEMO)/drafts/thesis-chapter-2.md > /dev/null
 	@$(RAG) --workspace $(DEMO) audit $(DEMO)/drafts/thesis-chapter-2.md > /dev/null
 	@touch $@
+
+demo-lab: $(DEMO_LAB)/.made
+	@echo
+	@echo "The recipes         $(RAG) --workspace $(DEMO_LAB) lab show $$(cat $(DEMO_LAB)/.made)"
+	@echo "The report          $(RAG) --workspace $(DEMO_LAB) lab feedback $$(cat $(DEMO_LAB)/.made)"
+	@echo "Products, lessons   $(RAG) --workspace $(DEMO_LAB) lab edit"
+	@echo "In the browser      $(RAG) --workspace $(DEMO_LAB) desk   (then /lab)"
+
+# A run needs no model here: `llm` is a script of answers. A run and its feedback are made once.
+$(DEMO_LAB)/.made: $(STAMP)
+	$(RAG) init $(DEMO_LAB) --template lab > /dev/null
+	cp -R samples/lab/raw samples/lab/answers.yaml $(DEMO_LAB)/
+	grep -q '^llm:' $(DEMO_LAB)/config.yaml || cat samples/lab/llm.yaml >> $(DEMO_LAB)/config.yaml
+	$(RAG) --workspace $(DEMO_LAB) ingest
+	echo 'products: [C2H4, CO, CH4]' | $(RAG) --workspace $(DEMO_LAB) lab edit -
+	$(RAG) --workspace $(DEMO_LAB) lab request "A recipe for ethylene from CO2" --recipes 2 --run \
+	  | sed -n 's/^queued //p' > $@
+	@test -s $@
+	$(RAG) --workspace $(DEMO_LAB) lab feedback "$$(cat $@)" --score 8 \
+	  --product C2H4=6 --product CO=2 --known "62 % ethylene in the literature" \
+	  --pros "4-Aminobenzoic acid beside copper and molybdenum raised ethylene." \
+	  --cons "After 30 hours the rate of ethylene fell."
 
 ui: $(DEMO_STAMP)
 	$(RAG) --workspace $(DEMO) ui --port $(PORT)
@@ -146,4 +170,4 @@ durations: $(STAMP)
 	$(BIN)/python -m rag_assets_tests.durations
 
 clean:
-	rm -rf $(DEMO) platform .venv
+	rm -rf $(DEMO) $(DEMO_LAB) platform .venv

@@ -69,7 +69,7 @@ def lab_init() -> None:
               help="model: the models of `llm` propose and rank; collect: candidates and the "
               "sentences for and against them, as found. Else lab.recipes.policy.")  # fmt: skip
 @click.option("--temperature", type=click.FloatRange(0, 2),
-              help="Of the models; without it that of `llm`.")  # fmt: skip
+              help="Of the models; else lab.recipes.temperature.")  # fmt: skip
 @click.option("--run", "is_run_now", is_flag=True, help="Work on the queue at once.")
 @by_option
 @json_option

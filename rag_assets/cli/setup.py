@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     show_default=True,
     metavar="NAME",
     help="The first namespace: thesis (raw/evidence is citable), papers (all of raw/), law "
-    "(statutes), kb_principles or kb_modulation (a laboratory's).",
+    "(statutes), kb_principles or kb_modulation (a laboratory's); lab: a laboratory with both.",
 )
 @click.option(
     "--team",
@@ -43,6 +43,16 @@ def init(folder: Path, template: str, team: bool, as_json: bool) -> None:
     from rag_assets.workspace import create_workspace
 
     workspace, made = create_workspace(folder, template, for_team=team)
+    places = str(workspace.root / "raw" / "evidence")
+    if template == "lab":
+        from rag_assets.lab.laboratory import init_laboratory, open_laboratory
+        from rag_assets.lab.queue import require_bases
+        from rag_assets.workspace import Workspace
+
+        made += ["meta/lab/lab.sqlite"] if init_laboratory(workspace) else []
+        workspace = Workspace.open(workspace.root)
+        require_bases(open_laboratory(workspace))
+        places = " and ".join(str(one.roots[0]) for one in workspace.namespaces())
     if as_json:
         print_json({"workspace": str(workspace.root), "made": made})
         return
@@ -53,7 +63,7 @@ def init(folder: Path, template: str, team: bool, as_json: bool) -> None:
     click.echo(
         f"{workspace.root} is a workspace"
         + ("." if made else " already; nothing was changed.")
-        + f"\nNext: put files into {workspace.root / 'raw' / 'evidence'}, then "
+        + f"\nNext: put files into {places}, then "
         f"`rag {elsewhere}ingest`."
     )
 

@@ -22,6 +22,7 @@ from rag_assets.lab.prompts import (
     FORM,
     LIMITS,
     PROMPT_TOKENS,
+    SAMPLED,
     EndedBy,
     ModelPlan,
     PlannedAction,
@@ -451,6 +452,7 @@ class _Engine:
         self._calls = 0
         self._done: list[str] = []
         self._shown: list[Shown] = []
+        self._looked: dict[tuple[str, str], tuple[int, Observed]] = {}
         self._path: list[Task] = []
 
     def work(self, task: Task) -> str:
@@ -487,16 +489,29 @@ class _Engine:
         place = len(self._done)
         self._done.append(f"- {task.number} {_named(first)}")
         told = ""
+        if not isinstance(first, Look):
+            task.repeats = 0
         match first:
             case Look(tool, arguments):
-                found = self._state.look(tool, dict(arguments), task.number)
+                words = " ".join(map(str, arguments.values())).casefold()
+                asked = (tool, " ".join(words.split()))
+                trace, is_again = self._state.trace, asked in self._looked
+                task.repeats = task.repeats + 1 if is_again else 0
+                found: Observed | str
+                seq, found = self._looked.get(asked, (trace.next_seq, ""))
+                if is_again:
+                    trace.add("repeated", tool=tool, arguments=dict(arguments), first=seq)
+                    if task.repeats > self._job.limits.repairs:
+                        raise self._failed(f"it asked {task.repeats} times again: {_named(first)}")
+                else:
+                    found = self._state.look(tool, dict(arguments), task.number)
                 if isinstance(found, str):
                     heard = f"{tool} failed: {found}"
                 else:
+                    self._looked[asked] = (seq, found)
                     self._shown = [*self._shown, Shown(_named(first), found)][-self._job.shown :]
                     told = count_of(len(found.sources) + len(found.lines), "result")
-                    is_again = any(f" {_named(first)} → " in one for one in self._done[:place])
-                    heard = f"{told}, shown above{AGAIN if is_again else ''}"
+                    heard = AGAIN.format(told) if is_again else f"{told}, shown above"
             case Note(change):
                 self._state.revise(change)
                 heard = f"the note has it as ({change.key}) in {change.section}"
@@ -509,6 +524,10 @@ class _Engine:
                 raise AssertionError(f"{first} is no step")
         self._done[place] += f" → {told or heard}"
         return heard
+
+    def _failed(self, said: str) -> _Ended | _TaskFailedError:
+        """Return how a task ends that comes to nothing: the request itself with the run."""
+        return _Ended("repairs", said) if len(self._path) == 1 else _TaskFailedError(said)
 
     def _divide(self, task: Task, text: str, role: Role) -> str:
         task.children += 1
@@ -536,10 +555,13 @@ class _Engine:
             if self._calls >= self._job.limits.calls:
                 raise _Ended("calls", f"its models were asked {self._calls} times")
             seq = self._state.trace.next_seq
-            most = self._job.models[task.role].get(ANSWER_TOKENS)
+            model, chosen = self._job.models[task.role], self._job.temperature
+            most, sampled = model.get(ANSWER_TOKENS), model.get(SAMPLED)
+            if chosen is None and sampled is not None:
+                chosen = float(sampled)
             request = ChatRequest(
-                messages, task=TASK, schema=plan_schema(is_root=is_root),
-                temperature=self._job.temperature, max_tokens=None if most is None else int(most),
+                messages, task=TASK, schema=plan_schema(is_root=is_root), temperature=chosen,
+                max_tokens=None if most is None else int(most), seed=self._job.seed,
             )  # fmt: skip
             answered = self._state.world.ask(seq, task.role, request)
             self._calls += 1
@@ -562,8 +584,9 @@ class _Engine:
                 return found
             faults += 1
             if faults > self._job.limits.repairs:
-                said = f"{faults} answers in a row could not be used, the last: {found}"
-                raise _Ended("repairs", said) if is_root else _TaskFailedError(said)
+                raise self._failed(
+                    f"{faults} answers in a row could not be used, the last: {found}"
+                )
             repairs = (
                 *repairs,
                 Message("assistant", answered.text),

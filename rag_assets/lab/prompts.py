@@ -17,13 +17,15 @@ from rag_assets.llm import Message, Prompt, context_tokens, estimate_tokens, loa
 from rag_assets.model import BudgetError, ConfigurationError, DamagedFileError
 from rag_assets.model.settings import LlmSettings, RecipeRule
 
-# In what is recorded of a role's model: tokens that a prompt and an answer may have.
+# In what is recorded of a role's model: tokens that a prompt and an answer may have, and the
+# temperature where the request names none.
 PROMPT_TOKENS, ANSWER_TOKENS = "prompt_tokens", "answer_tokens"
+SAMPLED = "sampled_temperature"
 EndedBy = Literal[
     "finish", "steps", "calls", "tokens", "seconds", "repairs", "failed", "nothing", "canceled"
 ]
 # At these a run that has enough recipes ends with them.
-LIMITS: frozenset[EndedBy] = frozenset({"steps", "calls", "tokens", "seconds"})
+LIMITS: frozenset[EndedBy] = frozenset({"steps", "calls", "tokens", "seconds", "repairs"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,9 +42,10 @@ class RecipeJob:
         limits: of the whole run, but `repairs`, which is of one answer.
         shown: how many of the last results a prompt holds.
         models: by role what is recorded of its model, with its name.
-        temperature: of this request; None for the settings'.
+        temperature: of this request; None for that of each role's model.
         prompts: SHA-256 of each packaged prompt, by name.
         snapshot: settings, versions, publications: what a reader of the trace wants to know.
+        seed: of the models' sampling; None in traces of earlier versions.
     """
 
     run_id: str
@@ -57,6 +60,7 @@ class RecipeJob:
     temperature: float | None
     prompts: Mapping[str, str]
     snapshot: Mapping[str, Any]
+    seed: int | None = None
 
     __pydantic_config__ = ConfigDict(extra="forbid")
 
@@ -64,6 +68,8 @@ class RecipeJob:
         """Return it as values that JSON knows."""
         rules = [rule.model_dump(mode="json", exclude_defaults=True) for rule in self.rules]
         plain = TypeAdapter(RecipeJob).dump_python(self, mode="json")
+        if self.seed is None:
+            del plain["seed"]
         return {**plain, "rules": rules, "limits": asdict(self.limits)}
 
 
@@ -153,7 +159,10 @@ FORM = (
     "Only the first step is done now; then you see what came of it and plan anew. "
 )
 # Small models look the same up again and again.
-AGAIN = ". It was looked up before and is the same: note what it says, propose, or look elsewhere"
+AGAIN = (
+    "refused: it was made before, and found {}, shown again above. Note what it says, propose, or "
+    "look elsewhere"
+)
 _SHARED = "lab_recipes"
 # Of a model's context an answer has one part of so many; a plan with a recipe is some 500 tokens.
 _ANSWERS_SHARE = 5
@@ -205,6 +214,7 @@ class Task:
         heard: what its last step led to; empty at its beginning.
         thought: of its last answer.
         children: how many tasks it was divided into.
+        repeats: looks in a row that were made before.
     """
 
     number: str
@@ -215,6 +225,7 @@ class Task:
     heard: str = ""
     thought: str = ""
     children: int = 0
+    repeats: int = 0
 
 
 @dataclass(frozen=True, slots=True)

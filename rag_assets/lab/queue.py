@@ -1,11 +1,12 @@
 """Requests become runs, which one process makes one after the other, and which can be canceled."""
 
+import json
 import os
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TextIO
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
@@ -16,11 +17,18 @@ from rag_assets.lab.chemistry import has_rdkit
 from rag_assets.lab.collecting import COLLECT_NAME, collect_recipes
 from rag_assets.lab.engine import run_recipes
 from rag_assets.lab.laboratory import Laboratory
-from rag_assets.lab.prompts import ROLES, RecipeJob, RunOutcome, prompt_hashes, room_of
+from rag_assets.lab.prompts import (
+    ROLES,
+    SAMPLED,
+    RecipeJob,
+    RunOutcome,
+    prompt_hashes,
+    room_of,
+)
 from rag_assets.lab.runs import MOST_RECIPES, Policy, Run, list_runs, read_run, record_run
 from rag_assets.lab.store import PROGRAM, Writing
 from rag_assets.lab.tools import LabLibrary
-from rag_assets.lab.trace import Role, TraceWriter
+from rag_assets.lab.trace import TIMES, Role, TraceWriter, clock_time, step_title
 from rag_assets.lab.weighing import ScorerWeigh
 from rag_assets.lab.worlds import LabWorld, LiveLab
 from rag_assets.llm import (
@@ -50,6 +58,9 @@ if TYPE_CHECKING:
 MOST_RUNS = 5
 _SLUG_CHARACTERS = 40
 _HASH_CHARACTERS = 12
+# Hexadecimal: services take a seed of 31 bits.
+_SEED_DIGITS = 7
+_TOLD_CHARACTERS = 200
 _COLLECTED = (
     "No language model: candidates and sentences for and against them are collected from the "
     "sources as they are found; nothing is ranked or concluded."
@@ -64,7 +75,7 @@ class RecipeRequest(BaseModel):
         n: runs, each with the same input (spec 004 §8.0).
         recipes_per_run: that each returns, exactly.
         policy: None for the settings'.
-        temperature: of the models; None for the settings'. Runs differ by nothing else.
+        temperature: of the models; None for the settings'. Runs differ by it and by their seeds.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
@@ -156,11 +167,18 @@ def notes_before(lab: Laboratory, runs: Sequence[Run], temperature: float | None
     if runs[0].kind == "collect":
         same = f" All {len(runs)} runs will give the same." if len(runs) > 1 else ""
         return [f"{_COLLECTED}{same}"]
-    llm = lab.workspace.settings.llm
-    sampled = temperature if temperature is not None else llm.for_role("orchestrator").temperature
+    sampled = temperature if temperature is not None else sampled_temperature(lab, "orchestrator")
     if len(runs) > 1 and sampled == 0:
         return ["the model's temperature is 0: its runs will be nearly the same (--temperature)."]
     return []
+
+
+def sampled_temperature(lab: Laboratory, role: Role) -> float:
+    """Return the temperature of a role's model where the request names none."""
+    own = lab.workspace.settings.llm.roles.get(role)
+    if own is not None and own.temperature is not None:
+        return own.temperature
+    return lab.settings.recipes.temperature
 
 
 def require_bases(lab: Laboratory) -> None:
@@ -201,6 +219,8 @@ def requested_runs(
     for path in sorted((workspace.root / "requests").glob("*.yaml")):
         try:
             values = read_yaml(path)
+            if values is None:
+                continue  # all of it is commented out, as the example is
             request = parse_request(values if isinstance(values, dict) else {}, path.name)
         except (UsageError, ValueError) as error:
             troubles.append(str(error))
@@ -389,7 +409,9 @@ def work(
                 ended.append(dead)
             while (run := claim_next(lab, at=now(), only=only)) is not None:
                 notify(f"{run.id}: begun")
-                done = make_run(lab, run, now=now, clock=clock, asked=asked or workspace)
+                done = make_run(
+                    lab, run, now=now, clock=clock, notify=notify, asked=asked or workspace
+                )
                 notify(f"{run.id}: {done.state}{f': {done.reason}' if done.reason else ''}")
                 ended.append(done)
     except LockedError as error:
@@ -401,8 +423,9 @@ def work(
 
 
 def make_run(
-    lab: Laboratory, run: Run, *, now: Now, clock: Callable[[], float], asked: Asked
-) -> Run:
+    lab: Laboratory, run: Run, *, now: Now, clock: Callable[[], float],
+    notify: Callable[[str], None], asked: Asked,
+) -> Run:  # fmt: skip
     """Make the recipes of a run that was claimed, and store how it ended.
 
     What goes wrong with sources or models fails the run and no other; a fault of this program
@@ -415,12 +438,16 @@ def make_run(
         with LabLibrary(lab, asked, run.id) as library:
             job, models = _prepare(lab, run, library)
             snapshot = dict(job.snapshot)
-            world = _world(lab, job, models, library, clock)
             path = trace_file(lab.workspace, run)
             path.parent.mkdir(parents=True, exist_ok=True)
             # Each line is on its way at once: to be watched, and lost by no kill.
-            with path.open("w", encoding="utf-8", newline="\n", buffering=1) as stream:
-                outcome = run_recipes(job, world, TraceWriter(stream.write), collect_recipes)
+            with (
+                path.open("w", encoding="utf-8", newline="\n", buffering=1) as stream,
+                path.with_name(TIMES).open("w", encoding="utf-8", buffering=1) as times,
+            ):
+                steps = _Steps(stream, times, clock, notify)
+                world = _world(lab, job, models, library, clock, steps.tell)
+                outcome = run_recipes(job, world, TraceWriter(steps.take), collect_recipes)
                 os.fsync(stream.fileno())
     except RagError as error:
         reason = hide_credentials(str(error))
@@ -435,6 +462,39 @@ def make_run(
     return ended
 
 
+class _Steps:
+    """Writes the events of a run, when each came, and tells whoever waits."""
+
+    def __init__(
+        self, trace: TextIO, times: TextIO, clock: Callable[[], float],
+        notify: Callable[[str], None],
+    ) -> None:  # fmt: skip
+        self._trace = trace
+        self._times = times
+        self._clock = clock
+        self._began = clock()
+        self._notify = notify
+        self._tokens = 0
+
+    def take(self, line: str) -> None:
+        # First the time: who sees an event sees when it was.
+        self._times.write(f"{self._clock() - self._began:.1f}\n")
+        self._trace.write(line)
+        event = json.loads(line)
+        turn = event.get("turn")
+        if turn is not None:
+            self._tokens += turn["usage"]["prompt_tokens"] + turn["usage"]["completion_tokens"]
+        # A usable answer is told as the next step, and how the run ended as its state.
+        is_told = event["kind"] == "ended" or (turn is not None and not turn["fault"])
+        if not is_told and event.get("by") != PROGRAM:
+            self.tell(step_title(event))
+
+    def tell(self, said: str) -> None:
+        flat = " ".join(said.split())
+        elapsed = clock_time(self._clock() - self._began)
+        self._notify(f"  {elapsed}  {self._tokens:,} tokens  {flat[:_TOLD_CHARACTERS]}")
+
+
 def _prepare(
     lab: Laboratory, run: Run, library: LabLibrary
 ) -> tuple[RecipeJob, dict[Role, ChatModel]]:
@@ -444,9 +504,10 @@ def _prepare(
     models = _models(lab, run) if is_model else {}
     settings = library.settings.recipes
     described: dict[str, dict[str, str | int | float]] = {
-        role: {**model.describe(), "name": model.name, **room_of(role, lab.workspace.settings.llm)}
+        role: {**model.describe(), "name": model.name, SAMPLED: sampled_temperature(lab, role),
+               **room_of(role, lab.workspace.settings.llm)}
         for role, model in models.items()
-    }
+    }  # fmt: skip
     job = RecipeJob(
         run_id=run.id, text=request.text, wanted=request.recipes_per_run,
         policy="model" if is_model else "collect", rules=tuple(settings.rules),
@@ -464,6 +525,7 @@ def _prepare(
             "made_here": library.results(),
             "carboxyl_by": "structure, else name" if has_rdkit() else "name",
         },
+        seed=int(hash_text(f"{run.id} {attempt_of(run)}")[:_SEED_DIGITS], 16) if is_model else None,
     )  # fmt: skip
     return job, models
 
@@ -482,7 +544,7 @@ def _models(lab: Laboratory, run: Run) -> dict[Role, ChatModel]:
 
 def _world(
     lab: Laboratory, job: RecipeJob, models: Mapping[Role, ChatModel], library: LabLibrary,
-    clock: Callable[[], float],
+    clock: Callable[[], float], watch: Callable[[str], None],
 ) -> LabWorld:  # fmt: skip
     def is_canceled() -> bool:
         with lab.store.reading() as reading:
@@ -490,7 +552,11 @@ def _world(
 
     budget = Budget(job.limits.tokens, job.limits.seconds, clock=clock)
     weigh = ScorerWeigh(lambda: _open_reader(lab, {model.name for model in models.values()}))
-    return LiveLab(library, models, budget, weigh, is_canceled)
+    seconds = library.settings.recipes.call_seconds
+    return LiveLab(
+        library, models, budget, weigh, is_canceled, lambda: Budget(None, seconds, clock=clock),
+        watch,
+    )  # fmt: skip
 
 
 def _open_reader(lab: Laboratory, writers: Collection[str]) -> "Scorer":

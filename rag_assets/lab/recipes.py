@@ -216,6 +216,7 @@ _VERDICTS: dict[str, str] = {
 _BEARINGS: dict[str, str] = {
     "for": "for, by its words", "against": "**against, by its words**", "names": "names it",
 }  # fmt: skip
+UNSUPPORTED = "**None of its sources supports with certainty what they are cited for.**"
 OWN_WORDS = "the model's own words, not checked"
 _QUOTED_CHARACTERS = 240
 
@@ -244,6 +245,9 @@ def render_recipe(
     if recipe.why_ranked:
         said = f" ({OWN_WORDS})" if is_own_words else ""
         yield f"Why here{said}: {escape_inline(recipe.why_ranked)}"
+        yield ""
+    if recipe.is_unsupported:
+        yield UNSUPPORTED
         yield ""
     values = {
         "M1": recipe.M1, "M2": recipe.M2, "atomic_ratio": recipe.atomic_ratio,

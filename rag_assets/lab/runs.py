@@ -123,6 +123,12 @@ class Recipe(_Part):
     why_ranked: str = ""
     dropped: tuple[Dropped, ...] = ()
 
+    @property
+    def is_unsupported(self) -> bool:
+        """Whether it cites sources, and none of them holds what it is cited for."""
+        found = [one.support.verdict for one in self.grounds if one.citations and one.support]
+        return bool(found) and set(found) == {"not_supported"}
+
 
 class Run(_Part):
     """One run: what was asked, what came of it.

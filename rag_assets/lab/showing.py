@@ -1,9 +1,10 @@
 """What is shown of runs: the queue, one run with its trace and sources, checks, replays."""
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import zip_longest
+from pathlib import Path
 from typing import Any
 
 from rag_assets.evidence.asking import Replay, first_difference
@@ -11,7 +12,7 @@ from rag_assets.lab.collecting import COLLECT_NAME, WHAT_IT_IS, collect_recipes,
 from rag_assets.lab.engine import run_recipes
 from rag_assets.lab.evidence import FIRST_PRODUCT, Finding, PartEvidence, requested_product
 from rag_assets.lab.laboratory import Laboratory
-from rag_assets.lab.prompts import RunOutcome, job_from_json, prompt_hashes
+from rag_assets.lab.prompts import SAMPLED, RunOutcome, job_from_json, prompt_hashes
 from rag_assets.lab.queue import is_worked_on, trace_file
 from rag_assets.lab.recipes import (
     OWN_WORDS,
@@ -21,13 +22,16 @@ from rag_assets.lab.recipes import (
 )
 from rag_assets.lab.runs import Ground, Run, list_runs, read_run
 from rag_assets.lab.trace import (
+    TIMES,
     RunNote,
     Source,
     TraceWriter,
+    clock_time,
     fold_note,
     parse_trace,
     read_trace,
     sources_of,
+    step_title,
 )
 from rag_assets.lab.worlds import RecordedLab
 from rag_assets.model import DamagedFileError, RecordingError, UsageError, count_of, hash_text
@@ -94,45 +98,7 @@ def _closed(steps: "Iterable[TraceStep | _Task]") -> tuple[TraceStep, ...]:
 
 
 def _step(event: Mapping[str, Any], children: tuple[TraceStep, ...] = ()) -> TraceStep:
-    return TraceStep(event["seq"], event["kind"], _title(event), event, children)
-
-
-def _title(event: Mapping[str, Any]) -> str:  # noqa: C901, PLR0911, PLR0912 - a line each
-    """Return an event as one line for a reader."""
-    match event["kind"]:
-        case "begun":
-            return f"begun: {event['job']['text']}"
-        case "task":
-            return f"task {event['number']} for {event['role']}: {event['text']}"
-        case "asked":
-            wrong = event["turn"]["error"] or event["turn"]["fault"]
-            return f"{event['role']} was asked{f'; not usable: {wrong}' if wrong else ''}"
-        case "planned":
-            return f"next: {event['first']}. {event['thought']}"
-        case "called":
-            said = ", ".join(f'"{value}"' for value in event["arguments"].values() if value != "")
-            observed = event["observed"]
-            if observed is None:
-                return f"{event['tool']} {said}: failed: {event['error']}"
-            found = count_of(len(observed["sources"]) + len(observed["lines"]), "result")
-            return f"{event['tool']} {said}: {found}"
-        case "noted":
-            return f"note: {event['op']} {event['key']} in {event['section']}: {event['text']}"
-        case "proposed":
-            return f"{event['by']} proposed {event['key']}"
-        case "task_ended":
-            return f"task {event['number']} ended: {event['thought']}"
-        case "task_failed":
-            return f"task {event['number']} failed: {event['why']}"
-        case "stopped":
-            return f"stopped: {event['why']}"
-        case "weighed":
-            counted = Counter(one["verdict"].replace("_", " ") for one in event["verdicts"])
-            told = ", ".join(f"{count} {verdict}" for verdict, count in sorted(counted.items()))
-            return f"grounds were held against their sources: {told}"
-        case _:
-            reason = f": {event['reason']}" if event["reason"] else ""
-            return f"ended by {event['ended_by']}{reason}"
+    return TraceStep(event["seq"], event["kind"], step_title(event), event, children)
 
 
 _NOT_OVER = frozenset({"queued", "running"})
@@ -229,7 +195,7 @@ def view_run(lab: Laboratory, run_id: str) -> RunView:
     if not is_there:
         return RunView(run, version, ())
     try:
-        return RunView(run, version, tuple(read_trace(path)))
+        return RunView(run, version, _timed(read_trace(path), path))
     except DamagedFileError as error:
         # Its recipes stand in the store: after an import elsewhere they are all that there is.
         return RunView(run, version, (), str(error))
@@ -250,9 +216,25 @@ def events_after(
     path = trace_file(lab.workspace, run)
     text = path.read_text(encoding="utf-8") if path.is_file() else ""
     # A line that is being written is not looked at before it ends.
-    events = tuple(parse_trace(text[: text.rfind("\n") + 1], str(path)))
+    events = _timed(parse_trace(text[: text.rfind("\n") + 1], str(path)), path)
     new = tuple(event for event in events if event["seq"] > seq)
     return new, run.state not in _NOT_OVER
+
+
+def _timed(events: Iterable[dict[str, Any]], path: Path) -> tuple[Mapping[str, Any], ...]:
+    """Return events with the time since the run began, where it is kept, and tokens used so far."""
+    times = path.with_name(TIMES)
+    seconds = times.read_text(encoding="utf-8").split() if times.is_file() else []
+    timed, tokens = [], 0
+    for event, elapsed in zip_longest(events, map(float, seconds)):
+        if event is None:
+            break
+        if event["kind"] == "asked":
+            usage = event["turn"]["usage"]
+            tokens += usage["prompt_tokens"] + usage["completion_tokens"]
+        at = {} if elapsed is None else {"elapsed": clock_time(elapsed)}
+        timed.append({**event, **at, "tokens": tokens})
+    return tuple(timed)
 
 
 _NOT_ENDED = {"queued": "It waits in the queue.", "running": "It is being worked on."}
@@ -392,7 +374,15 @@ def _made_by(run: Run, events: Sequence[Mapping[str, Any]]) -> str:
     asked = sum(event["kind"] == "asked" for event in events)
     looked = sum(event["kind"] == "called" for event in events)
     by = f"Made by {', '.join(names)}: " if names else ""
-    return f"{by}{count_of(asked, 'model call')}, {count_of(looked, 'look')} into the sources."
+    job, last = events[0]["job"], events[-1]
+    own = job["models"].get("orchestrator", {}).get(SAMPLED)
+    facts = {
+        "temperature": own if job["temperature"] is None else job["temperature"],
+        "seed": job.get("seed"), "tokens": last.get("tokens"), "time": last.get("elapsed"),
+    }  # fmt: skip
+    told = "".join(f"; {name} {value}" for name, value in facts.items() if value is not None)
+    looks = count_of(looked, "look")
+    return f"{by}{count_of(asked, 'model call')}, {looks} into the sources{told}."
 
 
 def _proposed(events: Sequence[Mapping[str, Any]]) -> Iterator[str]:

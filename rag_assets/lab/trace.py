@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Any, Literal, get_args
 from pydantic import ConfigDict
 
 from rag_assets.answering.agents import drop_marks, find_marks, show_marks
-from rag_assets.model import DamagedFileError, UsageError
+from rag_assets.model import DamagedFileError, UsageError, count_of
 
 Role = Literal["orchestrator", "mof_expert", "tio2_expert"]
 Section = Literal["constraints", "decisions", "candidates", "evidence", "risks", "questions"]
@@ -254,6 +255,8 @@ class TurnAliases:
 
 
 SCHEMA = "rag-assets/recipe-run/1"
+# Beside a trace: for each event the seconds since its run began, a line each.
+TIMES = "times.txt"
 
 
 class TraceWriter:
@@ -310,3 +313,49 @@ def parse_trace(text: str, where: str) -> Iterator[dict[str, Any]]:
                 "another version of rag-assets made it."
             )
         yield event
+
+
+def step_title(event: Mapping[str, Any]) -> str:  # noqa: C901, PLR0911, PLR0912 - a line each
+    """Return an event as one line for a reader."""
+    match event["kind"]:
+        case "begun":
+            return f"begun: {event['job']['text']}"
+        case "task":
+            return f"task {event['number']} for {event['role']}: {event['text']}"
+        case "asked":
+            wrong = event["turn"]["error"] or event["turn"]["fault"]
+            return f"{event['role']} was asked{f'; not usable: {wrong}' if wrong else ''}"
+        case "planned":
+            return f"next: {event['first']}. {event['thought']}"
+        case "called" | "repeated":
+            said = ", ".join(f'"{value}"' for value in event["arguments"].values() if value != "")
+            if event["kind"] == "repeated":
+                return f"{event['tool']} {said}: not made again, as at step {event['first']}"
+            observed = event["observed"]
+            if observed is None:
+                return f"{event['tool']} {said}: failed: {event['error']}"
+            found = count_of(len(observed["sources"]) + len(observed["lines"]), "result")
+            return f"{event['tool']} {said}: {found}"
+        case "noted":
+            return f"note: {event['op']} {event['key']} in {event['section']}: {event['text']}"
+        case "proposed":
+            return f"{event['by']} proposed {event['key']}"
+        case "task_ended":
+            return f"task {event['number']} ended: {event['thought']}"
+        case "task_failed":
+            return f"task {event['number']} failed: {event['why']}"
+        case "stopped":
+            return f"stopped: {event['why']}"
+        case "weighed":
+            counted = Counter(one["verdict"].replace("_", " ") for one in event["verdicts"])
+            told = ", ".join(f"{count} {verdict}" for verdict, count in sorted(counted.items()))
+            return f"grounds were held against their sources: {told}"
+        case _:
+            reason = f": {event['reason']}" if event["reason"] else ""
+            return f"ended by {event['ended_by']}{reason}"
+
+
+def clock_time(seconds: float) -> str:
+    """Return a duration as minutes and seconds: `3:07`."""
+    minutes, rest = divmod(int(seconds), 60)
+    return f"{minutes}:{rest:02d}"

@@ -162,9 +162,11 @@ def _check(claim: CitedStatement, sources: Sequence[Source]) -> str:
     missing = [number for number in numbers if number not in agreeing]
     if missing:
         return f"No source cited has {missing[0]}."
+    # Units are no metals (K, V); locants are of a molecule's name.
+    named = claim.text
     for number in numbers:
-        plain = plain.replace(number, " ")
-    unnamed = sorted(_substances(plain) - _substances(together))
+        named = re.sub(rf"{re.escape(number)}(?!-[A-Za-z])", " ", named)
+    unnamed = sorted(_substances(named) - _substances(together))
     if unnamed:
         return f"No source cited names {unnamed[0]}."
     for quoted in _QUOTED.finditer(claim.text):
@@ -192,7 +194,7 @@ def _names(text: str, part: str) -> bool:
         written = name_parts(text, everything=True).ratios.values()
         ways = {part, ":".join(reversed(part.split(":")))}
         return bool(ways & set(written)) or any(
-            re.search(rf"(?<![\d.]){one.replace(':', ' ?[:∶] ?')}(?![\d.])", plain) for one in ways
+            re.search(rf"(?<![\d.]){one.replace(':', ' ?[:∶] ?')}(?!\.?\d)", plain) for one in ways
         )
     return part.casefold() in plain or bool(_substances(part) & _substances(text))
 

@@ -8,6 +8,7 @@ from typing import Any, Literal, TypeVar
 from pydantic import TypeAdapter, ValidationError
 
 from rag_assets.answering.agents import LiveWorld
+from rag_assets.answering.agents.loop import Watch, unwatched
 from rag_assets.answering.agents.trace import ModelTurn
 from rag_assets.lab.chemistry import Carboxyl, find_carboxyl
 from rag_assets.lab.runs import Support
@@ -15,7 +16,7 @@ from rag_assets.lab.tools import LabLibrary, tools_of
 from rag_assets.lab.trace import Observed, Role
 from rag_assets.lab.weighing import CitedStatement, Weigh
 from rag_assets.llm import Budget, ChatModel, ChatRequest, request_key
-from rag_assets.model import DamagedFileError, RecordingError, UsageError
+from rag_assets.model import BudgetError, DamagedFileError, RecordingError, UsageError
 
 Stop = Literal["canceled", "seconds"]
 _Result = TypeVar("_Result")
@@ -34,31 +35,42 @@ class LiveLab:
         budget: tokens and seconds of the whole run, with the clock that it was given.
         weigh: holds statements against what they cite.
         is_canceled: looked at before every call.
+        limit_call: begins the time of one answer.
+        watch: is told what is asked, for who waits.
     """
 
     def __init__(
         self, library: LabLibrary, models: Mapping[Role, ChatModel], budget: Budget, weigh: Weigh,
-        is_canceled: Callable[[], bool],
+        is_canceled: Callable[[], bool], limit_call: Callable[[], Budget] = Budget,
+        watch: Watch = unwatched,
     ) -> None:  # fmt: skip
         tools = tools_of("orchestrator", is_root=True)
         self._worlds: dict[str, LiveWorld[LabLibrary]] = {
-            role: LiveWorld(tools, library, model, budget) for role, model in models.items()
+            role: LiveWorld(tools, library, model, budget, watch) for role, model in models.items()
         }
+        self._limit_call = limit_call
         self._tools = tools
         self._library = library
         self._clock = LiveWorld(tools, library, None, budget)
         self._budget = budget
         self._weigh = weigh
+        self._watch = watch
         self._is_canceled = is_canceled
 
     def ask(self, seq: int, role: str, request: ChatRequest) -> ModelTurn:  # noqa: ARG002 - of recorded worlds
-        """Return what the model of a role answers; a call of a canceled run is left alone."""
+        """Return what the model of a role answers, or that nobody waits for it any longer."""
         world = self._worlds[role]
-        turn = self._unless_canceled(lambda: world.ask(request))
-        if turn is None:
-            key = request_key(world.model_name, request)
-            return ModelTurn(key, error="the run was canceled while it was asked")
-        return turn
+        key = request_key(world.model_name, request)
+        try:
+            turn = self._unless_over(lambda: world.ask(request), self._limit_call())
+        except BudgetError:
+            self._budget.stop()
+            said = (
+                f"{world.model_name} gave no answer within 'lab.recipes.call_seconds'. Check the "
+                "service or give it more time, then begin the run again (--again)."
+            )
+            return ModelTurn(key, error=said, error_kind="failed")
+        return turn or ModelTurn(key, error="the run was over before it was answered")
 
     def call(self, seq: int, name: str, arguments: Mapping[str, Any]) -> Observed:  # noqa: ARG002
         """Return what a tool finds."""
@@ -71,13 +83,19 @@ class LiveLab:
 
     def weigh(self, seq: int, claims: Sequence[CitedStatement]) -> list[Support] | None:  # noqa: ARG002
         """Let them be read."""
-        return self._unless_canceled(lambda: self._weigh(claims))
+        self._watch("reads the grounds and their sources")
+        return self._unless_over(lambda: self._weigh(claims))
 
-    def _unless_canceled(self, call: Callable[[], _Result]) -> _Result | None:
-        """Return what a call returns, or None as soon as the run is canceled meanwhile.
+    def _unless_over(
+        self, call: Callable[[], _Result], limit: Budget | None = None
+    ) -> _Result | None:
+        """Return what a call returns, or None as soon as the run is canceled or its time is over.
 
         A call over the network cannot be taken back: it goes on in a thread of its own until its
         time is over, nobody waits for it, and it is not tried again.
+
+        Raises:
+            BudgetError: the time of this call is over.
         """
         came: SimpleQueue[tuple[_Result | None, BaseException | None]] = SimpleQueue()
 
@@ -92,9 +110,11 @@ class LiveLab:
             try:
                 result, error = came.get(timeout=_LOOKS_EVERY_SECONDS)
             except Empty:
-                if self._is_canceled():
+                if self.stop(0) is not None:
                     self._budget.stop()
                     return None
+                if limit is not None:
+                    limit.require_time()
                 continue
             if error is not None:
                 raise error

@@ -36,6 +36,7 @@ class ChatRequest:
         schema: a JSON Schema that the answer must follow.
         temperature: 0 to 2; None for the settings'.
         max_tokens: of the answer; None for the settings'.
+        seed: of the sampling; None leaves it to the model.
         top_logprobs: how many of the likeliest tokens are wanted at each place of the answer, with
             their logarithms; 0 for none. Not every service gives them.
         shared_messages: how many of the first messages stand in the program and come before every
@@ -48,6 +49,7 @@ class ChatRequest:
     schema: Mapping[str, Any] | None = None
     temperature: float | None = None
     max_tokens: int | None = None
+    seed: int | None = None
     top_logprobs: int = 0
     shared_messages: int = 0
 
@@ -209,6 +211,8 @@ def request_to_json(request: ChatRequest) -> dict[str, Any]:
         message |= {"tool_calls": [], "tool_call_id": None}
     if not request.top_logprobs:
         del said["top_logprobs"]
+    if request.seed is None:
+        del said["seed"]
     return said
 
 

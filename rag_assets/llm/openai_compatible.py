@@ -70,6 +70,7 @@ class OpenAiCompatibleModel:
         self._left_out = _left_out_headers(settings, key)
         # Newer hosted models know this limit by another name and refuse the usual one.
         self._limit_name = "max_tokens"
+        self._takes_seed = True
 
     @property
     def name(self) -> str:
@@ -133,9 +134,15 @@ class OpenAiCompatibleModel:
         import openai
 
         call: Any = self._client.chat.completions.create
+        if not self._takes_seed:
+            body.pop("seed", None)
         try:
             return call(**body, timeout=timeout, extra_headers=self._left_out)
-        except openai.BadRequestError as error:
+        except (openai.BadRequestError, openai.UnprocessableEntityError) as error:
+            # Some services refuse keys that they do not know.
+            if "seed" in body and "seed" in error.message:
+                self._takes_seed = False
+                return self._create(body, timeout)
             if error.param == "max_tokens" and self._limit_name == "max_tokens":
                 self._limit_name = "max_completion_tokens"
                 body[self._limit_name] = body.pop("max_tokens")

@@ -24,6 +24,8 @@ def request_to_wire(request: ChatRequest, settings: LlmSettings) -> dict[str, An
         "messages": [asdict(message) for message in request.messages],
         "temperature": settings.temperature if temperature is None else temperature,
     }
+    if request.seed is not None:
+        body["seed"] = request.seed
     if request.top_logprobs:
         body |= {"logprobs": True, "top_logprobs": request.top_logprobs}
     if request.schema is not None:

@@ -26,6 +26,11 @@ FOLDERS = (
     "outputs", "meta/dagster",
 )  # fmt: skip
 
+# The knowledge bases of a laboratory, each with its own raw folder, and no other namespace.
+LAB = "lab"
+_BASES = ("kb_principles", "kb_modulation")
+_LAB_FOLDERS = ("requests", "outputs", "namespaces", "meta/dagster")
+
 _CONFIG = """\
 # Settings of this workspace. Every key and its default is explained in the product's
 # configs/rag.yaml; what is not set here has that default. Files in namespaces/ set keys for one
@@ -76,6 +81,25 @@ Wrong metadata: `rag meta set UID year=2020 --reason "…"`, never by editing a 
 A change of settings is noted with `rag decide "…" --reason "…"`.
 """
 
+_AGENT_LAB = """
+## The laboratory
+
+Papers lie in `raw/kb_principles/` (how the reaction works) and `raw/kb_modulation/` (what is
+changed, and what that does); all of them are citable. `rag lab request "…"`, `rag lab run` and
+`rag lab show RUN` propose recipes with their grounds; `rag lab feedback RUN` takes what a person
+measured. Never give feedback that nobody measured.
+"""
+
+_REQUEST = """\
+# A form for a request. Remove the # before the last lines, or save a copy as another .yaml file
+# here: Dagster makes its runs (asset lab/recipe_runs). `rag lab request` asks without a file.
+#
+# text: A recipe for ethylene from CO2, with high selectivity.
+# n: 1                  # runs, 1 to 5; each has the same input
+# recipes_per_run: 1    # 1 to 3
+# policy: collect       # or model; without it as lab.recipes.policy says
+"""
+
 _AGENT_LAW = """
 ## Statutes
 
@@ -102,7 +126,8 @@ def create_workspace(
     """Make a workspace, or add what is missing to one; nothing that exists is changed.
 
     Args:
-        template: name of a file in configs/namespaces/; it declares the first namespace.
+        template: name of a file in configs/namespaces/; it declares the first namespace. `lab`
+            declares the two knowledge bases of a laboratory.
         for_team: Dagster's history lies in Postgres. The file for one machine gives way to that
             for a team, unless somebody has edited it.
 
@@ -114,31 +139,37 @@ def create_workspace(
             file for Dagster was edited and is not for a team.
         StorageError: nothing can be written there.
     """
-    templates = list_templates()
+    templates = [*list_templates(), LAB]
     if template not in templates:
         raise UsageError(f"unknown template '{template}' (known: {', '.join(templates)}).")
     root = folder.expanduser().absolute()
     _require_place(root)
     require_outside_raw(root)
     made = []
-    for name in FOLDERS:
+    is_lab = template == LAB
+    for name in _LAB_FOLDERS if is_lab else FOLDERS:
         if not (root / name).is_dir():
             make_folder(root / name)
             made.append(f"{name}/")
     contents = {
-        "AGENT.md": _AGENT + (_AGENT_LAW if template == "law" else ""),
+        "AGENT.md": _AGENT + {"law": _AGENT_LAW, LAB: _AGENT_LAB}.get(template, ""),
         ENVIRONMENT_FILE: "# Found by a bare `dagster` command that is run here.\n"
         + "".join(f"{name}={value}\n" for name, value in environment_of(Workspace(root)).items()),
         MARKER: _CONFIG,
         "dg.toml": _DG,
-    }
+    } | ({"requests/example.yaml": _REQUEST} if is_lab else {})
     for name, text in contents.items():
         if not (root / name).exists():
             write = write_private if name == ENVIRONMENT_FILE else write_text
             write(root / name, text)
             made.append(name)
     made += _choose_instance(root, for_team=for_team)
-    if not any((root / "namespaces").glob("[!.]*.yaml")):
+    has_namespace = any((root / "namespaces").glob("[!.]*.yaml"))
+    if is_lab and not has_namespace:
+        for name in _BASES:
+            add_namespace(Workspace.open(root), name, (), name)
+            made += [f"namespaces/{name}.yaml", f"raw/{name}/"]
+    elif not has_namespace:
         with explained_errors(root):
             text = (configs_folder() / "namespaces" / f"{template}.yaml").read_text("utf-8")
             text = _for_folders(text, [root / "raw"])

@@ -178,6 +178,7 @@ def run(
     clock: Callable[[], float] = lambda: 0.0,
     world: Callable[[LabWorld], LabWorld] = lambda live: live,
     scorer: Callable[[], Scorer] = FactsScorer,
+    limit_call: Callable[[], Budget] = Budget,
     **more: Any,
 ) -> Made:
     """Run one list of answers for all roles, or rules where there is none."""
@@ -188,8 +189,9 @@ def run(
     made = job(models, **more)
     budget = Budget(made.limits.tokens, made.limits.seconds, clock=clock)
     live = LiveLab(
-        cast("LabLibrary", shelf or Shelf()), models, budget, ScorerWeigh(scorer), is_canceled
-    )
+        cast("LabLibrary", shelf or Shelf()), models, budget, ScorerWeigh(scorer), is_canceled,
+        limit_call,
+    )  # fmt: skip
     lines: list[str] = []
     outcome = run_recipes(made, world(live), TraceWriter(lines.append), collect_recipes)
     return Made(outcome, lines, models)

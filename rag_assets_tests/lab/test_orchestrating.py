@@ -3,6 +3,8 @@
 import itertools
 import json
 import re
+import threading
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -12,7 +14,7 @@ from rag_assets.lab import worlds
 from rag_assets.lab.chemistry import Carboxyl
 from rag_assets.lab.showing import replay_trace
 from rag_assets.lab.trace import TurnAliases, fold_note
-from rag_assets.llm import ChatRequest
+from rag_assets.llm import Budget, ChatRequest
 from rag_assets.model import RecordingError, UsageError
 from rag_assets.model.settings import RecipeRule
 from rag_assets_tests.lab.scripted_runs import (
@@ -237,16 +239,22 @@ def test_a_model_that_is_down_fails_the_run() -> None:
     ],
 )
 def test_a_model_that_never_ends_is_ended(limits: Limits, ended_by: str) -> None:
-    made = replayed(run(SEARCH, limits=limits))
+    made = replayed(run(onward(), limits=limits))
     assert (made.outcome.state, made.outcome.ended_by) == ("failed", ended_by)
     assert len(made.kinds("asked")) <= limits.calls
     assert len(made.kinds("called")) <= limits.steps
 
 
+def onward() -> Callable[[ChatRequest], Any]:
+    """Answer by one search after the other."""
+    numbers = itertools.count()
+    return lambda _: plan(act("search_principles", query=f"metal {next(numbers)}"))
+
+
 def test_time_ends_a_run() -> None:
     ticks = itertools.count()
     made = replayed(
-        run(SEARCH, clock=lambda: float(next(ticks)), limits=Limits(40, 60, 2, None, 9.0))
+        run(onward(), clock=lambda: float(next(ticks)), limits=Limits(40, 60, 2, None, 9.0))
     )
     assert made.outcome.ended_by == "seconds"
     assert made.kinds("stopped") or made.kinds("asked")[-1]["turn"]["error"]
@@ -260,7 +268,7 @@ def test_tasks_within_tasks_are_bounded() -> None:
 
 
 def test_at_a_limit_a_run_with_enough_recipes_ends_with_them_unranked() -> None:
-    made = replayed(run(SEARCH, propose("C1"), propose("C1"), SEARCH, wanted=2,
+    made = replayed(run(SEARCH, propose("C1"), propose("C1"), onward(), wanted=2,
                         limits=Limits(40, 9, 2, None, None)))  # fmt: skip
     assert (made.outcome.state, made.outcome.ended_by) == ("done", "calls")
     assert [one.rank for one in made.outcome.recipes] == [1, 2]
@@ -283,7 +291,7 @@ def test_a_canceled_run_ends_before_its_next_call(after: int) -> None:
 
     def count(request: ChatRequest) -> Any:
         calls.append("model")
-        return SEARCH
+        return plan(act("search_principles", query=f"metal {len(calls)}"))
 
     made = replayed(
         run(count, shelf=shelf, is_canceled=lambda: len(calls) + len(shelf.asked) >= after)
@@ -444,7 +452,64 @@ def test_the_note_registers_every_claim_of_the_result_with_its_citations() -> No
     assert registered == claims
 
 
-def test_a_look_that_comes_again_is_told_to_be_the_same() -> None:
-    made = replayed(run(SEARCH, MODULATION, SEARCH, propose("C1"), finish("R1")))
+def test_a_look_that_comes_again_is_refused_with_its_result() -> None:
+    shelf = Shelf()
+    again = plan(act("search_principles", query=" Metals"))
+    made = replayed(
+        run(SEARCH, MODULATION, again, propose("C3"), finish("R1"), shelf=shelf, shown=2)
+    )
+    assert shelf.asked == [("principles", "metals"), ("modulation", "acids")]
+    assert made.outcome.recipes[0].grounds[0].citations == (kb("coupling"),)
     heard = [r.messages[1].content for r in made.models["orchestrator"].requests]
-    assert ["It was looked up before" in each for each in heard[:4]] == [False] * 3 + [True]
+    refused = "refused: it was made before, and found 2 results, shown again above"
+    assert [refused in each for each in heard[:4]] == [False] * 3 + [True]
+    assert made.kinds("repeated")[0]["first"] == made.kinds("called")[0]["seq"]
+
+
+def test_a_task_that_only_repeats_itself_fails() -> None:
+    answers = (plan(task("Which acid?")), MODULATION, MODULATION, MODULATION, MODULATION)
+    made = replayed(run(*answers, SEARCH, propose("C1"), finish("R1")))
+    assert "it asked 3 times again: search_modulation" in made.kinds("task_failed")[0]["why"]
+    assert made.outcome.state == "done"
+    alone = replayed(run(SEARCH))
+    assert (alone.outcome.ended_by, len(alone.kinds("asked"))) == ("repairs", 4)
+    # With enough recipes they are the result, as at any limit.
+    enough = replayed(run(SEARCH, propose("C1"), SEARCH))
+    assert (enough.outcome.state, enough.outcome.ended_by) == ("done", "repairs")
+    # In between it may look at the same again.
+    note = plan(act("note", section="risks", text="Mo may leach."))
+    made = run(SEARCH, SEARCH, SEARCH, note, SEARCH, SEARCH, propose("C1"), finish("R1"))
+    assert made.outcome.state == "done"
+
+
+def test_an_answer_that_takes_too_long_is_not_waited_for() -> None:
+    let_go = threading.Event()
+
+    def hangs(request: ChatRequest) -> Any:
+        let_go.wait()
+        return SEARCH
+
+    clock = itertools.count(0.0, step=100.0)
+    limit = Budget(None, 150.0, clock=lambda: next(clock))
+    try:
+        made = replayed(run(hangs, limit_call=lambda: limit))
+    finally:
+        let_go.set()
+    assert (made.outcome.state, made.outcome.ended_by) == ("failed", "failed")
+    assert "'lab.recipes.call_seconds'" in made.outcome.reason
+
+
+def test_the_time_of_a_run_ends_a_call_that_hangs() -> None:
+    let_go = threading.Event()
+
+    def hangs(request: ChatRequest) -> Any:
+        let_go.wait()
+        return SEARCH
+
+    # Begun and asked in time, over when it is looked at next.
+    clock = itertools.chain([0.0, 0.0], itertools.repeat(10.0))
+    try:
+        made = replayed(run(hangs, clock=lambda: next(clock), limits=Limits(40, 60, 2, None, 9.0)))
+    finally:
+        let_go.set()
+    assert (made.outcome.state, made.outcome.ended_by) == ("failed", "seconds")

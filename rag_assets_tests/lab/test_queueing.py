@@ -20,6 +20,7 @@ from rag_assets.lab.queue import (
     cancel_run,
     claim_next,
     is_worked_on,
+    notes_before,
     parse_request,
     queue_again,
     submit_request,
@@ -27,7 +28,7 @@ from rag_assets.lab.queue import (
     work,
 )
 from rag_assets.lab.runs import Run, list_runs, read_run
-from rag_assets.lab.showing import render_run, replay_run
+from rag_assets.lab.showing import render_run, replay_run, view_run
 from rag_assets.lab.tools import LabLibrary
 from rag_assets.lab.trace import Observed, Source, read_trace
 from rag_assets.llm import Budget, ChatRequest, Completion, estimate_tokens, open_chat_model
@@ -194,8 +195,35 @@ def test_a_model_of_the_settings_makes_a_run_and_its_calls_are_kept(root: Path) 
     snapshot = events[0]["job"]["snapshot"]
     assert snapshot["request"]["recipes_per_run"] == 1
     assert snapshot["request"]["n"] == 1
+    # When each event came is kept beside the trace, which has no clock.
+    view = view_run(lab, run.id)
+    assert [event["elapsed"] for event in view.events] == ["0:00"] * len(events)
+    assert view.events[-1]["tokens"] > 0
     assert set(snapshot["publications"]) == {"kb_principles", "kb_modulation"}
     assert replay_run(lab, run.id).is_same
+
+
+def test_runs_of_one_request_differ_by_their_seeds_at_temperature_0_7(root: Path) -> None:
+    answers = [
+        {"when": "Proposed so far", "data": finish("R1")},
+        {"when": r"\[C1\]", "data": propose("C1")},
+        {"data": SEARCH},
+    ]
+    lab = with_model(root, answers, roles={"mof_expert": {"temperature": 0.2}})
+    queued = ask(lab, n=3)
+    assert notes_before(lab, queued, None) == []
+    said: list[str] = []
+    ended = do(lab, notify=said.append)
+    seeds = set()
+    for run in ended:
+        begun, *events = read_trace(trace_file(lab.workspace, run))
+        seeds.add(begun["job"]["seed"])
+        assert begun["job"]["models"]["mof_expert"]["sampled_temperature"] == 0.2
+        asked = [event["request"]["temperature"] for event in events if event["kind"] == "asked"]
+        assert set(asked) == {0.7}
+    assert len(seeds) == 3
+    assert any(line.startswith("  0:00  ") and "search_principles" in line for line in said)
+    assert all(replay_run(lab, run.id).is_same for run in ended)
 
 
 def test_a_canceled_run_that_waits_never_begins(lab: Laboratory) -> None:

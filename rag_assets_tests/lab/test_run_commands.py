@@ -132,10 +132,10 @@ def test_a_model_makes_a_run_and_one_is_told_that_temperature_0_repeats(
     (root / "script.yaml").write_text(yaml.safe_dump({"answers": answers}), encoding="utf-8")
     with (root / "config.yaml").open("a", encoding="utf-8") as stream:
         stream.write(yaml.safe_dump({"llm": {"kind": "scripted", "script": "script.yaml"}}))
-    ran = rag("request", TEXT, "-n", "2", "--run")
+    ran = rag("request", TEXT, "-n", "2", "--temperature", "0", "--run")
     assert "temperature is 0: its runs will be nearly the same" in ran.stderr
     run_id = ran.stdout.splitlines()[0].removeprefix("queued ")
     page = rag("show", run_id).stdout
-    assert "Made by scripted:scripted: 3 model calls, 1 look into the sources." in page
+    assert "Made by scripted:scripted: 3 model calls, 1 look into the sources; temp" in page
     assert "Cu and Mo couple CO. [1] *(literature; not judged)*" in page
     assert "temperature" not in rag("request", TEXT, "-n", "2", "--temperature", "1").stderr

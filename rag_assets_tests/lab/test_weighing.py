@@ -9,7 +9,7 @@ from rag_assets.lab import collecting
 from rag_assets.lab.chemistry import Named
 from rag_assets.lab.runs import Ground
 from rag_assets.lab.showing import render_run, replay_trace
-from rag_assets.lab.weighing import PROGRAM_CHECK
+from rag_assets.lab.weighing import PROGRAM_CHECK, _names
 from rag_assets.llm import ChatRequest
 from rag_assets.model import ConfigurationError
 from rag_assets.model.settings import ScorerName
@@ -313,3 +313,29 @@ def test_a_run_out_of_time_keeps_its_recipes_unread() -> None:
     assert ground.support.verdict == "not_judged"
     again, _ = replay_trace(made.text, "trace")
     assert again == made.text
+
+
+def test_units_are_no_metals_and_names_keep_their_locants() -> None:
+    statement = "With 4 V and TiO2 4-aminobenzoic acid gave more ethylene."
+    made = run(MODULATION, said(statement), finish("R1"), scorer=lambda: FixedScorer("OK"))
+    (support,) = [ground.support for ground in cited(made) if ground.support]
+    assert support.reason == "No source cited has 4 V."
+    made = run(MODULATION, said(statement.replace("4 V and ", "")), finish("R1"),
+               scorer=lambda: FixedScorer("OK"))  # fmt: skip
+    (support,) = [ground.support for ground in cited(made) if ground.support]
+    assert support.verdict == "supported"
+
+
+@pytest.mark.parametrize(
+    ("text", "names"), [("a ratio of 3:1.", True), ("a ratio of 3:1.5", False), ("13:1", False)]
+)
+def test_a_ratio_may_end_a_sentence(text: str, *, names: bool) -> None:
+    assert _names(text, "3:1") is names
+
+
+def test_a_recipe_without_any_source_that_holds_it_says_so() -> None:
+    sentence = "None of its sources supports with certainty"
+    made = run(SEARCH, said("Copper gave 97 % ethylene."), finish("R1"))
+    assert made.outcome.recipes[0].is_unsupported
+    assert sentence in shown(made)
+    assert sentence not in shown(run(SEARCH, said(COUPLING), finish("R1")))

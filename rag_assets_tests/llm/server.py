@@ -11,7 +11,7 @@ from typing import Any, Literal
 from rag_assets.llm import Completion, Message, Script
 from rag_assets.llm.scripted import find_answer, make_completion
 
-Fault = Literal[429, 500, 503, "slow", "truncated", "not_json"]
+Fault = Literal[429, 500, 503, "slow", "truncated", "not_json", "no_seed"]
 _POLL_SECONDS = 0.01
 _SLOW_SECONDS = 60.0
 
@@ -84,6 +84,9 @@ class _Handler(BaseHTTPRequestHandler):
         fault = state.faults[number] if number < len(state.faults) else None
         if isinstance(fault, int):
             self._fail(fault, "a fault of the script")
+            return
+        if fault == "no_seed" and "seed" in body:
+            self._fail(422, "seed: extra inputs are not permitted")
             return
         if fault == "slow":
             state.ended.wait(_SLOW_SECONDS)

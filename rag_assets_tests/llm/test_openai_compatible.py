@@ -1,6 +1,7 @@
 """A service that speaks chat completions, as it works and as it fails."""
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -157,3 +158,15 @@ def test_budget_of_time_ends_a_task_between_two_calls() -> None:
         with pytest.raises(BudgetError, match="10 seconds"):
             model.complete(ask("?"), budget)
         assert len(server.requests) == 1
+
+
+def test_a_seed_is_sent_and_left_out_where_a_service_refuses_it() -> None:
+    script = script_of({"answer": "Yes."})
+    with serve_script(script, faults=["no_seed"]) as server:
+        model = model_at(server.base_url)
+        for _ in range(2):
+            assert model.complete(replace(ask("Roofs?"), seed=7)).text == "Yes."
+        assert [body.get("seed") for body in server.requests] == [7, None, None]
+    with serve_script(script) as server:
+        model_at(server.base_url).complete(replace(ask("Roofs?"), seed=7))
+        assert server.requests[0]["seed"] == 7

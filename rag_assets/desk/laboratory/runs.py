@@ -32,6 +32,7 @@ from rag_assets.lab.queue import (
     choose_policy,
     parse_request,
     queue_again,
+    sampled_temperature,
     submit_request,
 )
 from rag_assets.lab.recipes import FIELDS, formula
@@ -164,7 +165,7 @@ def _form(
         trouble=trouble,
         policy=policy,
         has_model=all(llm.for_role(role).kind != "none" for role in ROLES),
-        temperature=llm.for_role("orchestrator").temperature,
+        temperature=sampled_temperature(lab, "orchestrator"),
         missing_bases=_missing_bases(open_lab),
         most_runs=MOST_RUNS,
         rules=lab.settings.recipes.rules,

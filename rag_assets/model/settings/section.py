@@ -166,7 +166,9 @@ class RecipeSettings(Section):
         passages: of one search; `shown` how many of the last results a prompt holds.
         depth: of tasks within tasks; `steps` actions and tasks in all; `calls` of the model;
             `repairs` of one answer that cannot be used.
-        tokens: of all prompts and answers; None for no limit. `seconds` likewise.
+        tokens: of all prompts and answers; None for no limit. `seconds` likewise, of the run, and
+            `call_seconds` of one answer with its tries.
+        temperature: of the models, where neither request nor `llm.roles` names one.
         rules: further ones.
     """
 
@@ -179,6 +181,8 @@ class RecipeSettings(Section):
     repairs: Annotated[int, Field(ge=0)] = 2
     tokens: Count | None = 400_000
     seconds: Annotated[float, Field(gt=0)] | None = 3600.0
+    call_seconds: Annotated[float, Field(gt=0)] = 600.0
+    temperature: Annotated[float, Field(ge=0, le=2)] = 0.7
     rules: list[RecipeRule] = Field(default_factory=list)
 
 
