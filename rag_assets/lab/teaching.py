@@ -658,7 +658,8 @@ def list_history(lab: Laboratory) -> list[HistoryRow]:
 
 
 _COLUMNS = ("run", "kind", "given at", "imported at", "day of experiment", "M1", "M2", "ratio",
-            "modifier", "as made", "score", "product", "value", "fraction", "pros", "cons", "other")  # fmt: skip
+            "modifier", "as made", "score", "product", "value", "fraction", "pros", "cons",
+            "other")  # fmt: skip
 
 
 def history_csv(rows: Sequence[HistoryRow]) -> bytes:
