@@ -179,7 +179,10 @@ def _require_rule(rule: RecipeRule, values: dict[str, str]) -> None:
     broken = (
         (bool(rule.any_of) and plain(value) not in set(map(plain, rule.any_of)))
         or plain(value) in set(map(plain, rule.none_of))
-        or (rule.matches is not None and re.fullmatch(rule.matches, value) is None)
+        or (
+            rule.matches is not None
+            and not any(re.fullmatch(rule.matches, one) for one in (value, plain_ratio(value)))
+        )
     )
     if broken:
         raise UsageError(f"{rule.field}: {rule.tell} Got {shown_value(value)}.")
