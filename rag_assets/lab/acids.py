@@ -17,6 +17,7 @@ ACIDS_FILE = "lab_acids.tsv"
 _MOST_WORDS = 4
 _WORD = re.compile(r"[^\s;:，。；：、/]+")
 _EDGES = ".,;:!?\"'”“"
+_HYDRATE = re.compile(r" (?:mono|di|tri)?hydrate$")
 # "glycine-modified" names glycine.
 _TREATED = re.compile(
     r"(.+?)[-–](?:modif|functionali|capp|graft|anchor|treat|decorat|coordinat|bear|based)\w*"
@@ -71,7 +72,7 @@ def acids() -> Acids:
 def acid_of(name: str) -> str | None:
     """Return the main name of an acid; None for a name that is not in the table."""
     known = acids().names
-    plain = " ".join(name.split()).casefold()
+    plain = _HYDRATE.sub("", " ".join(name.split()).casefold())
     return known.get(plain) or known.get(plain.partition("(")[0].strip())
 
 

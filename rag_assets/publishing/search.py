@@ -203,9 +203,8 @@ class SearchTable:
             terms = self._term_weights(query, weights)
             others = sorted(terms.keys() - found.keys())
             if where is not None and others:
-                others = _common(
-                    self.rows, np.array(others, np.int64), self._passing(where)
-                ).tolist()
+                held = np.array(others, np.int64)
+                others = _common(self.rows, held, self._passing(where)).tolist()
             found |= dict.fromkeys(others, 0.0) | self._scan_rows(query, BODY, others)
             found = self._total(query, found, terms, weights)
         return self._ranked({row: score for row, score in found.items() if score > 0}, limit)
