@@ -231,6 +231,7 @@ def lab_show(run: str, is_trace: bool, as_json: bool) -> None:
     found = view.run
     if as_json:
         plain = {**found.model_dump(mode="json"), "version": view.version}
+        plain |= zip(("imported_at", "day"), found.dates, strict=True)
         product, rows = view.evidence
         told = {"product": product, "parts": [asdict(row) for row in rows]}
         print_json({
@@ -263,7 +264,7 @@ def lab_replay(run: str, as_json: bool) -> None:
 
 _with_option = click.option(
     "--with", "chosen", multiple=True, metavar="RUN",
-    help="Compare with this run, too; may be repeated (method 1).",
+    help="Compare with this run, too; may be repeated (method 1). An empty name clears the list.",
 )  # fmt: skip
 _text_option = click.option(
     "--known", "text", default=None, metavar="TEXT",
@@ -298,6 +299,7 @@ _history_option = click.option(
 @_history_option
 @click.option("--learn/--no-learn", default=None, help="Whether it teaches; else as the settings "
               "say, and imported runs teach only with --learn.")  # fmt: skip
+@click.option("--compare", is_flag=True, help="Make the report again with what it rests on now.")
 @click.option("--delete", is_flag=True, help="Delete the feedback and what it taught.")
 @seen_option
 @by_option
@@ -322,7 +324,12 @@ def lab_feedback(run: str, **given: Any) -> None:
         outcome = withdraw_feedback(lab, run, at=now(), by=who(given["by"]), seen=given["seen"])
         _print_outcome(lab, outcome, as_json=given["as_json"])
         return
-    changes = given["chosen"] or given["text"] is not None or given["history"] is not None
+    changes = (
+        given["compare"]
+        or given["chosen"]
+        or given["text"] is not None
+        or given["history"] is not None
+    )
     if not said and not changes and given["learn"] is None:
         with lab.store.reading() as reading:
             feedback, report = require_feedback(reading, run), find_report(reading, run)
@@ -383,7 +390,9 @@ def lab_history(target: Path | None, as_json: bool) -> None:
         measured = ", ".join(f"{name} {value:g} ({part:.1%})" for name, value, part in one.products)
         click.echo(f"{one.score:g}  {formula(one.recipe)}: {measured}")
         made = f"; as made: {one.as_made}" if one.as_made else ""
-        click.echo(f"  run {one.run_id}, {one.given_at[:10]}{made}")
+        days = (("imported", one.imported_at[:10]), ("experiment of", one.day))
+        said = ", ".join(f"{what} {day}" for what, day in days if day) or one.given_at[:10]
+        click.echo(f"  run {one.run_id}, {said}{made}")
 
 
 def _feedback_form(
@@ -421,12 +430,14 @@ def _feedback_form(
 
 def _strategy(lab: "Laboratory", reading: "Reading", run: str, given: dict[str, Any]) -> "Strategy":
     """Return what the options say over the strategy of the last report, or the settings' one."""
-    from rag_assets.lab.feedback import Strategy, find_report
+    from rag_assets.lab.feedback import Strategy, find_report, strategy_now
 
     report = find_report(reading, run)
-    before = report.strategy if report else Strategy(use_method3=lab.settings.comparison.method3)
+    before = Strategy(use_method3=lab.settings.comparison.method3)
+    if report:
+        before = strategy_now(reading, report)
     return Strategy(
-        chosen=tuple(given["chosen"]) or before.chosen,
+        chosen=tuple(filter(None, given["chosen"])) if given["chosen"] else before.chosen,
         text=before.text if given["text"] is None else given["text"],
         use_method3=before.use_method3 if given["history"] is None else given["history"],
     )
@@ -516,8 +527,10 @@ def _report_lines(lab: "Laboratory", reading: "Reading", report: "Report") -> It
         yield f"  {'best' if is_best else 'run'} {entry.run_id}: score {entry.score:g}; {shown}"
     if comparison.text:
         yield f"  known: {comparison.text}"
-    for told in outdated_parts(reading, report):
-        yield f"  since then: {told}"
+    outdated = outdated_parts(reading, report)
+    yield from (f"  since then: {told}" for told in outdated)
+    if outdated:
+        yield f"  `rag lab feedback {report.run_id} --compare` makes the report again"
 
 
 def _figures(figures: "Figures", names: dict[str, str], *, is_difference: bool) -> str:

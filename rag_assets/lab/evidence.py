@@ -23,6 +23,7 @@ from rag_assets.lab.chemistry import (
     tells_of_doping,
 )
 from rag_assets.lab.differences import lab_words, products_at, without_formulas
+from rag_assets.lab.runs import plain_ratio
 
 Direction = Literal["raises", "lowers", "no effect", "names"]
 # What the laboratory wants where a request names no product (specification 004, 1.3).
@@ -379,7 +380,7 @@ def ratio_name(first: str, second: str, ratio: str) -> str:
     """Return what a ratio of two metals is called, in whichever order it is written."""
     if first > second:
         first, second, ratio = second, first, ":".join(reversed(ratio.split(":")))
-    return f"{first}:{second} = {ratio}"
+    return f"{first}:{second} = {plain_ratio(ratio)}"
 
 
 def _place(found: tuple[int, int, str]) -> _Place:

@@ -6,7 +6,7 @@ has at most one feedback, which can be edited.
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from statistics import fmean
 from typing import Any, Literal, cast
 
@@ -469,6 +469,13 @@ def make_comparison(reading: Reading, entry: Entry, strategy: Strategy) -> Compa
     return compare(entry, chosen, strategy.text, use_method3=strategy.use_method3, history=history)
 
 
+def strategy_now(reading: Reading, report: Report) -> Strategy:
+    """Return the strategy of a report without chosen runs whose feedback has been deleted."""
+    given = {one.run_id for one in list_feedback(reading)}
+    strategy = report.strategy
+    return replace(strategy, chosen=tuple(one for one in strategy.chosen if one in given))
+
+
 def write_report(writing: Writing, feedback: Feedback, strategy: Strategy) -> Report:
     """Compare a run and keep the report; the ones before stay in `changes`.
 
@@ -505,7 +512,10 @@ def outdated_parts(reading: Reading, report: Report) -> list[str]:
     for entry in (comparison.current, *comparison.details):
         now = find_feedback(reading, entry.run_id)
         if now is None or now.status == "deleted":
-            said.append(f"The feedback on run {entry.run_id} has been deleted since.")
+            said.append(
+                f"The feedback on run {entry.run_id} has been deleted since; a new report leaves "
+                "it out."
+            )
         elif now.signature != entry.signature:
             said.append(
                 f"Run {entry.run_id} was compared with the products {_named(reading, entry)} "
@@ -523,7 +533,7 @@ def outdated_parts(reading: Reading, report: Report) -> list[str]:
                 "The history of this set of products has changed since: the report counts "
                 f"{count_of(comparison.history, 'other run')}, and now there "
                 f"{'is' if today.history == 1 else 'are'} {today.history}, some of them perhaps "
-                f"with other values. `rag lab feedback {report.run_id} --history` compares again."
+                "with other values."
             )
     return said
 

@@ -11,7 +11,7 @@ from typing import Any
 from rag_assets.lab.chemistry import find_carboxyl
 from rag_assets.lab.feedback import FeedbackForm, Strategy, find_feedback
 from rag_assets.lab.laboratory import Laboratory
-from rag_assets.lab.products import list_products
+from rag_assets.lab.products import list_products, product_key
 from rag_assets.lab.recipes import ProposedModifier, ProposedRecipe, check_recipe
 from rag_assets.lab.runs import Recipe, Run, list_runs, record_run
 from rag_assets.lab.teaching import give_feedback
@@ -148,7 +148,8 @@ def read_sheet(
         UsageError: it is no such file, or none of its rows is a header.
     """
     found, rows = _rows(name, data, settings, sheet)
-    by_name = {_plain(product): product for product in products}
+    by_name = {product_key(product): product for product in products}
+    by_name |= {_plain(product): product for product in products}
     best, header = -1, dict[int, Column]()
     for index, (_, cells) in enumerate(rows[:_HEADER_WITHIN]):
         columns = {place: _column(shown, by_name) for place, (shown, _) in sorted(cells.items())}
@@ -186,8 +187,8 @@ def _count_known(columns: Mapping[int, Column]) -> int:
 def _column(header: str, products: Mapping[str, str]) -> Column:
     unit = _UNIT.search(header)
     name = _plain(header[: unit.start()] if unit else header)
-    if name in products:
-        return Column(header, "product", products[name], unit[1].strip() if unit else "")
+    if product := products.get(name) or products.get(product_key(name)):
+        return Column(header, "product", product, unit[1].strip() if unit else "")
     return Column(header, next((field for field, names in FIELDS.items() if name in names), None))
 
 
@@ -346,11 +347,11 @@ def import_experiments(
             request: dict[str, Any] = {
                 "file": understood.file, "sheet": understood.sheet, "row": one.row,
                 "cells": dict(one.cells), "values": dict(one.values), "units": units,
+                "day": one.day,
             }  # fmt: skip
-            created = f"{one.day}T00:00:00+00:00" if one.day else at
             with lab.store.writing(at, by) as writing:
                 record_run(writing, Run(
-                    id=one.run_id, kind="imported", state="done", created_at=created,
+                    id=one.run_id, kind="imported", state="done", created_at=at,
                     request=request, recipes=(one.recipe,),
                 ))  # fmt: skip
         if one.score is not None and one.run_id not in judged:

@@ -3,10 +3,12 @@
 A product or preset that was used is never erased.
 """
 
+import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from rag_assets.lab.differences import lab_words
 from rag_assets.lab.store import Reading, Writing, new_id
 from rag_assets.model import UsageError
 
@@ -45,15 +47,22 @@ def list_products(reading: Reading, *, deleted: bool = False) -> list[Product]:
     )
 
 
+def product_key(name: str) -> str:
+    """Return what the names of one product have in common: C2H4, C₂H₄, ethylene, 乙烯."""
+    plain = unicodedata.normalize("NFKC", name).strip().casefold()
+    return lab_words().substances.get(plain, plain).casefold()
+
+
 def find_product(reading: Reading, named: str) -> Product:
-    """Return the active product of a name or id; letter case counts for nothing.
+    """Return the active product of an id, of a name as it is written, or of another name of it.
 
     Raises:
         UsageError: there is none; the text lists those that there are.
     """
-    active = list_products(reading)
-    for one in active:
-        if named == one.id or one.name.casefold() == named.strip().casefold():
+    active, plain = list_products(reading), named.strip().casefold()
+    written = [one for one in active if named == one.id or one.name.casefold() == plain]
+    for one in written or active:
+        if written or product_key(one.name) == product_key(named):
             return one
     known = ", ".join(one.name for one in active) or "none yet"
     raise UsageError(f"there is no product '{named}' (known: {known}). `rag lab edit` adds one.")
@@ -81,7 +90,7 @@ def add_product(writing: Writing, name: str) -> Product:
     """Add a product.
 
     Raises:
-        UsageError: the name is empty, or an active product has it.
+        UsageError: the name is empty, or an active product has it or another name of it.
     """
     return _save_product(writing, new_id(), "added", _free_name(writing, name), "active")
 
@@ -144,7 +153,7 @@ def _free_name(reading: Reading, name: str, but: str | None = None) -> str:
     if not clean:
         raise UsageError("a product needs a name, got an empty one.")
     for one in list_products(reading):
-        if one.id != but and one.name.casefold() == clean.casefold():
+        if one.id != but and product_key(one.name) == product_key(clean):
             raise UsageError(f"there is a product '{one.name}' already ({one.id}).")
     return clean
 

@@ -62,8 +62,8 @@ _HASH_CHARACTERS = 12
 _SEED_DIGITS = 7
 _TOLD_CHARACTERS = 200
 _COLLECTED = (
-    "No language model: candidates and sentences for and against them are collected from the "
-    "sources as they are found; nothing is ranked or concluded."
+    "No language model: candidates are collected from the sources, the best supported first, with "
+    "the sentences for and against; words decide which is which."
 )
 
 

@@ -11,9 +11,10 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.json_schema import SkipJsonSchema
 
+from rag_assets.lab.acids import acid_of
 from rag_assets.lab.chemistry import Carboxyl, chemistry, disagreement
 from rag_assets.lab.differences import lab_words
-from rag_assets.lab.runs import Bearing, Ground, Modifier, Recipe
+from rag_assets.lab.runs import Bearing, Ground, Modifier, Recipe, plain_ratio
 from rag_assets.model import UsageError, shown_value
 from rag_assets.model.markdown import escape_inline
 from rag_assets.model.settings import RecipeRule
@@ -171,11 +172,17 @@ def _require_rule(rule: RecipeRule, values: dict[str, str]) -> None:
     if rule.field is None:
         return
     value = values[rule.field]
-    plain = value.casefold()
+
+    def plain(text: str) -> str:
+        return acid_of(text) or plain_ratio(text.casefold())
+
     broken = (
-        (bool(rule.any_of) and plain not in {one.casefold() for one in rule.any_of})
-        or plain in {one.casefold() for one in rule.none_of}
-        or (rule.matches is not None and re.fullmatch(rule.matches, value) is None)
+        (bool(rule.any_of) and plain(value) not in set(map(plain, rule.any_of)))
+        or plain(value) in set(map(plain, rule.none_of))
+        or (
+            rule.matches is not None
+            and not any(re.fullmatch(rule.matches, one) for one in (value, plain_ratio(value)))
+        )
     )
     if broken:
         raise UsageError(f"{rule.field}: {rule.tell} Got {shown_value(value)}.")

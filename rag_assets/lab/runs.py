@@ -1,9 +1,11 @@
 """Runs and their recipes, as they are stored."""
 
+from fractions import Fraction
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, model_validator
 
+from rag_assets.lab.acids import acid_of
 from rag_assets.lab.store import Reading, Writing
 from rag_assets.model import UsageError
 from rag_assets.model.settings import CALLED_RULES
@@ -129,6 +131,25 @@ class Recipe(_Part):
         found = [one.support.verdict for one in self.grounds if one.citations and one.support]
         return bool(found) and set(found) == {"not_supported"}
 
+    @property
+    def key(self) -> tuple[str, ...]:
+        """What the same recipe has in common, in whichever order, numbers or language written."""
+        metals, ratio = (self.M1, self.M2), self.atomic_ratio
+        if self.M1 > self.M2:
+            metals, ratio = metals[::-1], ":".join(reversed(ratio.split(":")))
+        name = self.small_molecule_modifier.name
+        return (*metals, plain_ratio(ratio), acid_of(name) or name.casefold())
+
+
+def plain_ratio(ratio: str) -> str:
+    """Return a ratio in least whole numbers, 1:3 for `0.5:1.5`; any other text as it is."""
+    try:
+        first, second = map(Fraction, ratio.split(":"))
+        least = first / second
+    except (ValueError, ZeroDivisionError):
+        return ratio
+    return f"{least.numerator}:{least.denominator}"
+
 
 class Run(_Part):
     """One run: what was asked, what came of it.
@@ -136,8 +157,9 @@ class Run(_Part):
     Args:
         id: unique in the laboratory.
         kind: `imported` for an experiment of before; no model made it.
-        created_at: when it was asked for, ISO 8601 with zone.
-        request: what was asked, as values.
+        created_at: when it was asked for or imported, ISO 8601 with zone.
+        request: what was asked, as values; of an imported one its row, with the `day` of the
+            experiment.
         recipes: in their order, ranks 1 to n; none before the run is done.
         snapshot: models, settings, templates, versions that the run had.
         trace: SHA-256 of its trace once it has ended; None where there is none.
@@ -158,6 +180,17 @@ class Run(_Part):
     def is_ranked_by_model(self) -> bool:
         """Whether places, and reasons for what was left out, are a model's own words."""
         return self.kind == "model" and self.snapshot.get("ended_by") == "finish"
+
+    @property
+    def dates(self) -> tuple[str, str]:
+        """When an experiment was imported, and its day; each empty where that is not known."""
+        if self.kind != "imported":
+            return "", ""
+        # Earlier versions kept the day as `created_at`, and not when it was imported.
+        day, is_day, _ = self.created_at.partition("T00:00:00+00:00")
+        if is_day and "day" not in self.request:
+            return "", day
+        return self.created_at, str(self.request.get("day", ""))
 
     @model_validator(mode="after")
     def _is_ranked(self) -> "Run":

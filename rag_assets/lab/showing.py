@@ -263,8 +263,10 @@ def _lines(
     yield f"# {escape_inline(str(run.request.get('text', run.id)))}"
     yield ""
     reason = f" ({escape_inline(run.reason)})" if run.reason else ""
-    came = "imported" if run.kind == "imported" else "asked for"
-    yield f"Run {run.id}: **{run.state}**{reason}, {came} {run.created_at}."
+    imported_at, day = run.dates
+    days = (("imported", imported_at), ("experiment of", day))
+    came = ", ".join(f"{what} {at}" for what, at in days if at) or f"asked for {run.created_at}"
+    yield f"Run {run.id}: **{run.state}**{reason}, {came}."
     yield _made_by(run, events)
     if fault:
         yield ""

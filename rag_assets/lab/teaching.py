@@ -44,6 +44,7 @@ from rag_assets.lab.feedback import (
     make_comparison,
     outdated_parts,
     require_feedback,
+    strategy_now,
     write_feedback,
     write_report,
 )
@@ -347,7 +348,8 @@ def give_feedback(
         )
         if given is not None and is_same:
             report = find_report(reading, run_id)
-            if report is not None and report.strategy == strategy:
+            same = report is not None and report.strategy == strategy
+            if report is not None and same and not outdated_parts(reading, report):
                 return Outcome(given, report, changed=False)
         measured = check_form(reading, run, form)
         version = given.version if given is not None else 0
@@ -407,9 +409,8 @@ def learn_again(
         given = require_feedback(reading, run_id)
         reading.require_version("feedback", run_id, "feedback on run", seen)
         report = find_report(reading, run_id)
-        comparison = make_comparison(
-            reading, given.entry, report.strategy if report else Strategy()
-        )
+        strategy = strategy_now(reading, report) if report else Strategy()
+        comparison = make_comparison(reading, given.entry, strategy)
         names = {one.id: one.name for one in list_products(reading, deleted=True)}
     extraction_id = new_id()
     extracted = _extract(lab, run, given.form, given.products, comparison, names, extraction_id)
@@ -422,11 +423,13 @@ def learn_again(
 
 
 def compare_again(
-    lab: Laboratory, run_id: str, strategy: Strategy, *, at: str, by: str, seen: int | None = None
-) -> Outcome:
+    lab: Laboratory, run_id: str, strategy: Strategy | None = None, *, at: str, by: str,
+    seen: int | None = None,
+) -> Outcome:  # fmt: skip
     """Make the report on a run anew, with the same strategy or another; nothing is learned.
 
     Args:
+        strategy: None for that of the last report, as far as its chosen runs still have feedback.
         seen: the version of the report that was seen, 0 where there was none.
 
     Raises:
@@ -437,6 +440,9 @@ def compare_again(
         feedback = require_feedback(writing, run_id)
         if seen is not None and writing.version("report", run_id):
             writing.require_version("report", run_id, "the report on run", seen)
+        if strategy is None:
+            last = find_report(writing, run_id)
+            strategy = strategy_now(writing, last) if last is not None else Strategy()
         return Outcome(feedback, write_report(writing, feedback, strategy), changed=True)
 
 
@@ -533,7 +539,6 @@ class FeedbackPage:
         feedback: as it stands; None where there is none.
         version: to be given back as `seen`; 0 where there never was a feedback.
         strategy: with what it was compared last, else as the settings say.
-        outdated: a sentence for each run that the report compares otherwise than it stands now.
         teaches: whether it will be learned from unless the person says otherwise.
     """
 
@@ -545,7 +550,6 @@ class FeedbackPage:
     version: int
     strategy: Strategy
     report: Report | None
-    outdated: tuple[str, ...]
     teaches: bool
 
 
@@ -558,6 +562,8 @@ class HistoryRow:
         products: name, measured value, fraction, in the order of the form.
         set_name: the names of the set of products, by which runs are of the same kind.
         version: of the feedback.
+        imported_at, day: of an imported run when it was imported, and the day of the experiment;
+            each empty where that is not known.
     """
 
     run_id: str
@@ -572,6 +578,8 @@ class HistoryRow:
     cons: str
     other: str
     version: int
+    imported_at: str
+    day: str
 
 
 def feedback_page(lab: Laboratory, run_id: str) -> FeedbackPage:
@@ -595,11 +603,10 @@ def feedback_page(lab: Laboratory, run_id: str) -> FeedbackPage:
             names={one.id: one.name for one in every},
             feedback=given,
             version=found.version if found is not None else 0,
-            strategy=report.strategy
+            strategy=strategy_now(reading, report)
             if report is not None
             else Strategy(use_method3=settings.comparison.method3),
             report=report,
-            outdated=tuple(outdated_parts(reading, report)) if report is not None else (),
             teaches=has_taught
             or (
                 settings.experience.learn
@@ -637,19 +644,22 @@ def list_history(lab: Laboratory) -> list[HistoryRow]:
                 (name, each.value, each.fraction)
                 for name, each in zip(names, one.products, strict=True)
             )
+            imported_at, day = run.dates
             rows.append(
                 HistoryRow(
                     run_id=run.id, kind=run.kind, given_at=one.given_at,
                     recipe=run.recipes[one.recipe_index - 1], as_made=one.as_made,
                     score=one.score, products=measured, set_name=" + ".join(sorted(names)),
                     pros=one.pros, cons=one.cons, other=one.other, version=one.version,
+                    imported_at=imported_at, day=day,
                 )
             )  # fmt: skip
         return rows
 
 
-_COLUMNS = ("run", "kind", "given at", "M1", "M2", "ratio", "modifier", "as made", "score",
-            "product", "value", "fraction", "pros", "cons", "other")  # fmt: skip
+_COLUMNS = ("run", "kind", "given at", "imported at", "day of experiment", "M1", "M2", "ratio",
+            "modifier", "as made", "score", "product", "value", "fraction", "pros", "cons",
+            "other")  # fmt: skip
 
 
 def history_csv(rows: Sequence[HistoryRow]) -> bytes:
@@ -660,7 +670,7 @@ def history_csv(rows: Sequence[HistoryRow]) -> bytes:
         parts = (made.M1, made.M2, made.atomic_ratio, made.small_molecule_modifier.name)
         for name, value, fraction in one.products:
             lines.append(
-                (one.run_id, one.kind, one.given_at, *parts, one.as_made, one.score, name, value,
-                 fraction, one.pros, one.cons, one.other)
+                (one.run_id, one.kind, one.given_at, one.imported_at, one.day, *parts, one.as_made,
+                 one.score, name, value, fraction, one.pros, one.cons, one.other)
             )  # fmt: skip
     return write_csv(lines).encode("utf-8-sig")

@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from rag_assets.answering.agents import ContextTool, Toolset
 from rag_assets.evidence.locating import show_pages
-from rag_assets.lab.acids import acid_of
+from rag_assets.lab.acids import acid_of, acids_at
 from rag_assets.lab.evidence import pair_name, ratio_name
 from rag_assets.lab.experience import CITATION, find_item
 from rag_assets.lab.feedback import Feedback, list_feedback
@@ -112,9 +112,14 @@ class LabLibrary:
                 for one in list_feedback(reading)
                 if one.run_id != self._run_id
             ]
-        asked = query.casefold().split()
+        # The one name of an acid stands beside the name by which it was written.
+        asked = [acid_of(word) or word for word in query.casefold().split()]
         ranked = sorted(lines, key=lambda each: (-each[0].score, each[0].run_id))
-        found = [line for _, line in ranked if all(word in line.casefold() for word in asked)]
+        found = [
+            line
+            for _, line in ranked
+            if all(word.casefold() in f"{line} {acids_at(line)}".casefold() for word in asked)
+        ]
         return Observed((), tuple(found[:_MOST_HISTORY]))
 
     def results(self) -> list[dict[str, Any]]:

@@ -89,7 +89,7 @@ def test_feedback_is_given_changed_printed_and_deleted(ready: Rag) -> None:
             ["r1", "--score", "1", "--product", "CO=1", "--product", "co=2"],
             "Duplicate product 'co'",
         ),
-        (["r1", "--score", "1", "--product", "ethylene=1"], "no product 'ethylene'"),
+        (["r1", "--score", "1", "--product", "ethyne=1"], "no product 'ethyne'"),
         (["r9", "--score", "1", "--product", "CO=1"], "there is no run 'r9'"),
         (["r1", "--score", "1", "--product", "CO=1", "--with", "r2"], "run r2 has no feedback"),
         (["r1", "--score", "1", "--product", "CO=1", "--with", "r1"], "compared with itself"),
@@ -112,8 +112,20 @@ def test_runs_are_compared_by_any_of_three_methods(ready: Rag) -> None:
     assert chosen.partition("compared (")[2] in ready("feedback", "r1").output
     ready("feedback", "r2", "--score", "6", "--product", "C2H4=1")
     assert "since then: Run r2 was compared with the products" in ready("feedback", "r1").output
+    assert "--compare` makes the report again" in ready("feedback", "r1").output
+    assert "nothing is new" in ready("feedback", "r2", "--compare").output
+    again = ready("feedback", "r1", "--compare").output
+    assert "compared (report 3 of run r1)" in again
+    assert "since then" not in again
     report = json.loads(ready("feedback", "r1", "--json").output)
     assert report["report"]["comparison"]["details"][0]["run_id"] == "r2"
+    # A chosen run without feedback is left out; an empty name clears the list.
+    ready("feedback", "r2", "--delete")
+    assert "a new report leaves it out" in ready("feedback", "r1").output
+    assert "run r2:" not in ready("feedback", "r1", "--compare").output
+    ready("feedback", "r2", "--score", "6", "--product", "乙烯=1")
+    assert "run r2:" in ready("feedback", "r1", "--with", "r2").output
+    assert "run r2:" not in ready("feedback", "r1", "--with", "").output
 
 
 def edited(rag: Rag, path: Path, change: Callable[[Any], None], code: int = 0) -> str:
@@ -212,6 +224,6 @@ def test_history_is_listed_and_written_as_a_table(ready: Rag, tmp_path: Path) ->
     assert ready("history").output.startswith("8  CuMo-TiO2 / Zr-BTB, Cu:Mo = 1:1, glycine: C2H4 6")
     ready("history", "--csv", str(tmp_path / "history.csv"))
     lines = (tmp_path / "history.csv").read_text("utf-8-sig").splitlines()
-    assert lines[0].startswith("run,kind,given at,M1,M2,ratio")
+    assert lines[0].startswith("run,kind,given at,imported at,day of experiment,M1,M2,ratio")
     assert lines[1].endswith('C2H4,6.0,0.75,"Good, very good.",,')
     assert len(lines) == 3

@@ -13,10 +13,12 @@ from rag_assets.lab.experience import list_items
 from rag_assets.lab.feedback import find_feedback
 from rag_assets.lab.importing import Understood, import_experiments, read_sheet
 from rag_assets.lab.laboratory import Laboratory
-from rag_assets.lab.products import product_names
+from rag_assets.lab.products import add_product, product_names
 from rag_assets.lab.runs import list_runs
+from rag_assets.lab.teaching import history_csv, list_history
+from rag_assets.lab.tools import LabLibrary
 from rag_assets.model import UsageError
-from rag_assets_tests.lab.laboratories import AT, PRODUCTS, make_laboratory
+from rag_assets_tests.lab.laboratories import AT, PRODUCTS, make_laboratory, recipe, run_of
 from rag_assets_tests.parsing.made_up_sheets import make_xlsx, sheet_xml
 
 HEADER = ["催化剂", "小分子", "C₂H₄ (μmol g⁻¹ h⁻¹)", "CO", "CH₄", "评分", "备注", "bench"]
@@ -154,6 +156,38 @@ def test_rows_that_the_fixed_structure_cannot_hold_are_refused(
     assert why in "".join(said for _, said in found.refused)
     if "0.5" in catalyst:
         assert found.experiments[0].recipe.atomic_ratio == "0.5:0.5"
+
+
+def test_both_dates_of_an_experiment_and_its_names_in_chinese(
+    lab: Laboratory, tmp_path: Path
+) -> None:
+    path = tmp_path / "x.csv"
+    path.write_text(
+        "催化剂,小分子,乙烯,评分,日期\nCu0.5Mo1.5-TiO2,甘氨酸,4,6,2024-05-31\n", "utf-8"
+    )
+    found = understand(lab, path)
+    (stored,) = import_experiments(lab, found, at=AT, by="ana", learn=False).runs
+    root = lab.workspace.root
+    (row,) = json.loads(run(root, "history", "--json").output)
+    assert (row["imported_at"], row["day"], row["products"][0][0]) == (AT, "2024-05-31", "C2H4")
+    for shown in (
+        run(root, "history").output, run(root, "show", stored).output,
+        run(root, "show", stored, "--json").output, history_csv(list_history(lab)).decode(),
+    ):  # fmt: skip
+        assert "2026-03-01" in shown
+        assert "2024-05-31" in shown
+    # It is the recipe that somebody writes otherwise.
+    same = recipe(M1="Mo", M2="Cu", atomic_ratio="3:1")
+    assert found.experiments[0].recipe.key == same.key
+    assert recipe(atomic_ratio="0.33:1").key != recipe(atomic_ratio="1:3").key
+    library = LabLibrary(lab, lab.workspace, "r9")
+    assert len(library.history("glycine").lines) == 1
+    assert library.history("alanine").lines == ()
+    # Of an earlier version, which kept the day alone.
+    old = run_of("old", kind="imported", created_at="2019-02-03T00:00:00+00:00", request={})
+    assert old.dates == ("", "2019-02-03")
+    with lab.store.writing(AT, "ana") as writing, pytest.raises(UsageError, match="'C2H4' already"):
+        add_product(writing, "乙烯")
 
 
 def test_which_sheet_and_which_file_is_asked_for(lab: Laboratory, tmp_path: Path) -> None:

@@ -170,6 +170,15 @@ def test_configured_rules_are_held_and_told() -> None:
         check(forbidden, M2="Cd")
     with pytest.raises(UsageError, match="small numbers"):
         check(small, atomic_ratio="1:9")
+    # However a ratio or an acid is written.
+    assert check(small, atomic_ratio="0.5:1.5").atomic_ratio == "0.5:1.5"
+    none = RecipeRule(tell="No glycine.", field="small_molecule_modifier", none_of=["Glycine"])
+    with pytest.raises(UsageError, match="No glycine"):
+        check(none, small_molecule_modifier={"name": "甘氨酸"})
+    third = RecipeRule(tell="One to three.", field="atomic_ratio", any_of=["1:3"])
+    assert check(third, atomic_ratio="Cu0.5Mo1.5").atomic_ratio == "0.5:1.5"
+    with pytest.raises(UsageError, match="One to three"):
+        check(third, atomic_ratio="0.33:1")
     with pytest.raises(UsageError, match="must be"):
         check(RecipeRule(tell="M1 must be Cu.", field="M1", any_of=["Cu"]), M1="W")
     assert show_rules([told])[-1] == "Solvents are water or ethanol. (told, not checked)"

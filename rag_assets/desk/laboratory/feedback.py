@@ -107,9 +107,9 @@ def show_reports(request: Request, open_lab: LabOf, run_id: str) -> Response:
 
 @reports_router.post("")
 def compare(open_lab: LabOf, run_id: str, form: FormOf) -> Response:
-    """Compare anew, with another strategy; nothing is learned."""
+    """Compare again, with the same strategy or another; nothing is learned."""
     open_lab.run(run_id)
-    strategy = Strategy(
+    strategy = None if text_of(form, "do") == "again" else Strategy(
         tuple(texts_of(form, "chosen")), text_of(form, "text").strip(),
         bool(text_of(form, "method3")),
     )  # fmt: skip

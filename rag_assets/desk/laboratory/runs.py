@@ -367,15 +367,8 @@ def shown_recipe(recipe: Recipe) -> ShownRecipe:
 
 
 def made_before(recipe: Recipe, history: Sequence[HistoryRow], run_id: str) -> list[HistoryRow]:
-    """Return the experiments of other runs on the same recipe: told, and no part of any proposal.
-
-    The same are both metals with their ratio as it is written, and the modifier by its name.
-    """
-
-    def key(one: Recipe) -> tuple[str, ...]:
-        return (one.M1, one.M2, one.atomic_ratio, one.small_molecule_modifier.name.casefold())
-
-    return [row for row in history if row.run_id != run_id and key(row.recipe) == key(recipe)]
+    """Return the experiments of other runs on the same recipe."""
+    return [row for row in history if row.run_id != run_id and row.recipe.key == recipe.key]
 
 
 def is_apart(ground: Ground) -> bool:

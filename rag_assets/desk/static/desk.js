@@ -3,6 +3,7 @@
 //   data-push        of such a link or form: the address changes with it
 //   data-key="j"     pressing this key outside of a field clicks it
 //   data-drop        of a form: files dropped on it are put into its field
+//   data-shares      of a table: the share of each value in their sum stands in the row's output
 //   data-stream="…"  append what the stream says; at its end go where it leads
 "use strict";
 const desk = {
@@ -109,6 +110,23 @@ document.addEventListener("keydown", (event) => {
   event.preventDefault();
   if (pressed.matches("input, textarea, select")) pressed.focus();
   else pressed.click();
+});
+
+// As `fractions` computes them and `share` writes them; a sum of large values would be infinite.
+document.addEventListener("input", (event) => {
+  const table = event.target.closest("[data-shares]");
+  if (!table || event.target.name !== "value") return;
+  const fields = [...table.querySelectorAll("[name=value]")].filter((each) => each.value.trim());
+  const values = fields.map((each) => (/^[\s\d.e+-]*$/i.test(each.value) ? Number(each.value) : NaN));
+  const largest = Math.max(...values), known = values.every((each) => each >= 0 && each < Infinity);
+  const sum = values.reduce((all, each) => all + each / (largest || 1), 0) || 1;
+  const rounded = { minimumFractionDigits: 3, maximumFractionDigits: 3, roundingMode: "halfEven" };
+  for (const each of table.querySelectorAll("output")) each.textContent = "–";
+  fields.forEach((field, at) => {
+    if (known) field.closest("tr").querySelector("output").textContent =
+      (values[at] / (largest || 1) / sum).toLocaleString("en", rounded);
+  });
+  document.getElementById("all-zero").hidden = !known || largest !== 0;
 });
 
 for (const kind of ["dragover", "dragleave", "drop"]) {

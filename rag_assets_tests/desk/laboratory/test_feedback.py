@@ -145,6 +145,11 @@ def test_the_report_shows_figures_differences_and_can_be_made_otherwise(three: V
     three.give("r1", seen="2", product=[three.products()["CO"]], value=["1"])
     told = three.see("/lab/runs/r3/report")
     assert "compared with the products C2H4, CO (version 1); it has CO since version 3" in told
+    # One click makes it again, with the same strategy.
+    again = three.get("/lab/runs/r3/report")
+    made = three.post("/lab/runs/r3/report", seen=field_of(again, "seen"), do="again")
+    assert "What this report rests on has changed." not in text_of(made)
+    assert "over the chosen runs: 1" in text_of(made)
 
 
 def test_an_edit_takes_back_what_was_learned_with_edits_by_hand(three: Visit) -> None:

@@ -214,10 +214,15 @@ def test_what_was_made_before_is_told_beside_a_recipe(visited: Visit) -> None:
     for name in ("r1", "r2"):
         put_run(visited.lab, name, recipes=1)
     other = recipe(atomic_ratio="2:1")
+    # However it is written.
+    with visited.lab.store.writing(AT, "program") as writing:
+        same = recipe(atomic_ratio="1.5:1.5", small_molecule_modifier=Modifier(name="甘氨酸"))
+        record_run(writing, run_of("r4").model_copy(update={"recipes": (same,)}))
     with visited.lab.store.writing(AT, "program") as writing:
         record_run(writing, run_of("r3").model_copy(update={"recipes": (other,)}))
     visited.give("r1", score="4.5", as_made="more water")
     assert "Made before: r1 (score 4.5, as made: more water)" in visited.see("/lab/runs/r2")
+    assert "Made before: r1" in visited.see("/lab/runs/r4")
     for name in ("r1", "r3"):
         assert "Made before" not in visited.see(f"/lab/runs/{name}")
 
