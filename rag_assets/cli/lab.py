@@ -30,7 +30,7 @@ from rag_assets.model import UsageError, count_of
 
 if TYPE_CHECKING:
     from rag_assets.lab.feedback import Feedback, FeedbackForm, Figures, Report, Strategy
-    from rag_assets.lab.importing import Understood
+    from rag_assets.lab.importing import Moved, Understood
     from rag_assets.lab.laboratory import Laboratory
     from rag_assets.lab.runs import Run
     from rag_assets.lab.showing import QueueState
@@ -471,6 +471,9 @@ def _print_outcome(lab: "Laboratory", outcome: "Outcome", *, as_json: bool) -> N
                     item = find_item(reading, one.item_id)
                     said = item.title or item.content
                     click.echo(f"  {one.change} mem:{one.item_id}  {item.kind}: {said}")
+                    for lesson in item.lessons if title == "learned" else ():
+                        if lesson.basis and lesson.run_id == outcome.feedback.run_id:
+                            click.echo(f"    {lesson.basis}")
         for said in outcome.refused:
             click.echo(f"refused: {said}")
 
@@ -535,15 +538,27 @@ def _figures(figures: "Figures", names: dict[str, str], *, is_difference: bool) 
 
 @click.command(
     "export",
-    help="Write the whole laboratory to FILE, one JSON line per row. `rag lab import` restores it.",
+    help="Write the whole laboratory to FILE, one JSON line per row and per trace of a run. "
+    "`rag lab import` restores it.",
 )
 @click.argument("target", metavar="FILE", type=OutputPath())
 def lab_export(target: Path) -> None:
-    """Export the rows."""
-    lab = opened_laboratory()
-    lines = list(lab.store.export())
-    write_output(target, "".join(f"{line}\n" for line in lines).encode())
-    click.echo(f"{count_of(len(lines), 'row')} in {target}")
+    """Export rows and traces."""
+    from rag_assets.lab.importing import export_laboratory
+
+    found = export_laboratory(opened_laboratory())
+    write_output(target, "".join(f"{line}\n" for line in found.lines).encode())
+    click.echo(f"{_told(found)} in {target}")
+
+
+def _told(moved: "Moved") -> str:
+    """Return how much was moved; what cannot be replayed there is told aside."""
+    if moved.untraced:
+        told = (
+            f"{', '.join(moved.untraced)}: without trace, so `rag lab replay` cannot make it again"
+        )
+        click.echo(told, err=True)
+    return f"{count_of(moved.rows, 'row')} and {count_of(moved.traces, 'trace')}"
 
 
 _SHEETS = frozenset({".xlsx", ".xlsm", ".csv", ".tsv"})
@@ -569,7 +584,7 @@ def lab_import(
     source: Path, sheet: str | None, write: bool, learn: bool, by: str | None, as_json: bool
 ) -> None:
     """Import an export or experiments."""
-    from rag_assets.lab.importing import import_experiments, read_sheet
+    from rag_assets.lab.importing import import_experiments, import_laboratory, read_sheet
     from rag_assets.lab.products import list_products
 
     lab = opened_laboratory()
@@ -577,8 +592,7 @@ def lab_import(
         if sheet or write or learn:
             raise UsageError(f"{source} is an export, so the options of sheets do not apply.")
         with source.open(encoding="utf-8") as lines:
-            count = lab.store.restore(lines)
-        click.echo(f"{count_of(count, 'line')} imported")
+            click.echo(f"{_told(import_laboratory(lab, lines))} imported")
         return
     with lab.store.reading() as reading:
         known = [product.name for product in list_products(reading)]

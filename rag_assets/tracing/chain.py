@@ -17,6 +17,7 @@ from typing import (
 from rag_assets.auditing import place_in
 from rag_assets.model import (
     DamagedFileError,
+    PublicationError,
     UsageError,
     WorkspaceError,
     count_of,
@@ -583,7 +584,14 @@ def trace(workspace: Workspace, name: str) -> list[Chain]:
     """
     grounds = find_grounds(workspace, name.strip())
     read = Bytes(workspace)
-    with open_sql(workspace, has_knowledge=False) as connection:
+    try:
+        opened = open_sql(workspace, has_knowledge=False)
+    except PublicationError:
+        if grounds is None:
+            raise
+        # A laboratory that was imported without its bases.
+        return [each for one in grounds for each in go_on(one, ())]
+    with opened as connection:
         edits = tell_edits(connection)
 
         def chains(condition: str, values: dict[str, Any]) -> list[Chain]:
