@@ -554,10 +554,8 @@ def lab_export(target: Path) -> None:
 def _told(moved: "Moved") -> str:
     """Return how much was moved; what cannot be replayed there is told aside."""
     if moved.untraced:
-        told = (
-            f"{', '.join(moved.untraced)}: without trace, so `rag lab replay` cannot make it again"
-        )
-        click.echo(told, err=True)
+        runs = ", ".join(moved.untraced)
+        click.echo(f"without their traces, so `rag lab replay` cannot make them: {runs}", err=True)
     return f"{count_of(moved.rows, 'row')} and {count_of(moved.traces, 'trace')}"
 
 

@@ -477,7 +477,7 @@ def go_on(grounded: Grounded, below: Sequence[Chain]) -> Iterator[Chain]:
         told = f"Something has changed since ({broken.finding})." if broken else chain.sentence
         yield Chain(grounded.name, "recipe", steps, chain.end, told, holds)
     if not below:
-        gone = "no current publication holds it: it was edited, or its document removed since"
+        gone = "no current publication holds it: it was edited, removed, or never ingested here"
         told = f"{gone}. `rag lab show {grounded.run_id}` has the words that the run was shown."
         steps = (*upper, replace(last, holds=False, finding=gone))
         yield Chain(grounded.name, "recipe", steps, "ground", told, holds=False)
