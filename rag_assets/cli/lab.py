@@ -30,7 +30,7 @@ from rag_assets.model import UsageError, count_of
 
 if TYPE_CHECKING:
     from rag_assets.lab.feedback import Feedback, FeedbackForm, Figures, Report, Strategy
-    from rag_assets.lab.importing import Moved, Understood
+    from rag_assets.lab.importing import Understood
     from rag_assets.lab.laboratory import Laboratory
     from rag_assets.lab.runs import Run
     from rag_assets.lab.showing import QueueState
@@ -546,17 +546,18 @@ def lab_export(target: Path) -> None:
     """Export rows and traces."""
     from rag_assets.lab.importing import export_laboratory
 
-    found = export_laboratory(opened_laboratory())
-    write_output(target, "".join(f"{line}\n" for line in found.lines).encode())
-    click.echo(f"{_told(found)} in {target}")
+    lab = opened_laboratory()
+    lines = export_laboratory(lab)
+    write_output(target, "".join(f"{line}\n" for line in lines).encode())
+    click.echo(f"{count_of(len(lines), 'line')} in {target}")
+    _tell_untraced(lab)
 
 
-def _told(moved: "Moved") -> str:
-    """Return how much was moved; what cannot be replayed there is told aside."""
-    if moved.untraced:
-        runs = ", ".join(moved.untraced)
+def _tell_untraced(lab: "Laboratory") -> None:
+    from rag_assets.lab.importing import without_trace
+
+    if runs := ", ".join(without_trace(lab)):
         click.echo(f"without their traces, so `rag lab replay` cannot make them: {runs}", err=True)
-    return f"{count_of(moved.rows, 'row')} and {count_of(moved.traces, 'trace')}"
 
 
 _SHEETS = frozenset({".xlsx", ".xlsm", ".csv", ".tsv"})
@@ -590,7 +591,8 @@ def lab_import(
         if sheet or write or learn:
             raise UsageError(f"{source} is an export, so the options of sheets do not apply.")
         with source.open(encoding="utf-8") as lines:
-            click.echo(f"{_told(import_laboratory(lab, lines))} imported")
+            click.echo(f"{count_of(import_laboratory(lab, lines), 'line')} imported")
+        _tell_untraced(lab)
         return
     with lab.store.reading() as reading:
         known = [product.name for product in list_products(reading)]

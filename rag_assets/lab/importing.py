@@ -13,13 +13,11 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
-
 from rag_assets.lab.chemistry import find_carboxyl
 from rag_assets.lab.feedback import FeedbackForm, Strategy, find_feedback
 from rag_assets.lab.laboratory import Laboratory
 from rag_assets.lab.products import list_products
-from rag_assets.lab.queue import run_folder, trace_file
+from rag_assets.lab.queue import runs_folder, trace_file
 from rag_assets.lab.recipes import ProposedModifier, ProposedRecipe, check_recipe
 from rag_assets.lab.runs import Recipe, Run, list_runs, record_run
 from rag_assets.lab.store import Reading
@@ -29,6 +27,7 @@ from rag_assets.model.settings import ParseSettings
 from rag_assets.parsing import decode_text, read_csv_table, read_workbook
 from rag_assets.storage import write_text
 
+_ATTEMPT = re.compile(r"\w[\w.\-]*/attempt-\d+")
 # What a column may be, with the headers by which it is known.
 FIELDS: Mapping[str, tuple[str, ...]] = {
     "M1": ("m1", "metal 1", "金属1", "金属一"),
@@ -374,86 +373,53 @@ def import_experiments(
     )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class Moved:
-    """What an export holds, or what came of one.
-
-    Args:
-        lines: of an export, JSON without the ends of lines; none of an import.
-        untraced: runs that ended with a trace which is not there, so that they cannot be replayed.
-    """
-
-    rows: int
-    traces: int
-    untraced: tuple[str, ...]
-    lines: tuple[str, ...] = ()
-
-
-def export_laboratory(lab: Laboratory) -> Moved:
+def export_laboratory(lab: Laboratory) -> list[str]:
     """Return every row and the trace of every attempt at a run as lines of JSON."""
-    rows = list(lab.store.export())
-    tables = map(json.loads, rows)
-    runs = [Run.model_validate(e["row"]["record"]) for e in tables if e["table"] == "runs"]
-    traces = [
-        json.dumps(
-            {"trace": run.id, "attempt": path.parent.name, "text": path.read_text("utf-8")},
-            ensure_ascii=False,
-        )
-        for run in runs
-        for path in sorted(run_folder(lab.workspace, run).parent.glob("attempt-*/trace.jsonl"))
-    ]
-    return Moved(len(rows), len(traces), _untraced(lab, runs), (*rows, *traces))
+    rows, folder = list(lab.store.export()), runs_folder(lab.workspace)
+    found = map(json.loads, rows)
+    return rows + [
+        json.dumps({"trace": path.parent.relative_to(folder).as_posix(),
+                    "text": path.read_text("utf-8")}, ensure_ascii=False)
+        for each in found if each["table"] == "runs"
+        for path in sorted(folder.glob(f"{each['row']['id']}/attempt-*/trace.jsonl"))
+    ]  # fmt: skip
 
 
-def import_laboratory(lab: Laboratory, lines: Iterable[str]) -> Moved:
-    """Put an export with its traces into a laboratory that is empty, all of it or nothing.
+def import_laboratory(lab: Laboratory, lines: Iterable[str]) -> int:
+    """Put an export with its traces into an empty laboratory, all of it or nothing; return how
+    much.
 
     Raises:
         UsageError: it is not empty, a line is none of an export, or another trace lies in the way.
     """
-    placed: list[Path] = []
     written: list[Path] = []
 
     def place(reading: Reading, traces: Sequence[Mapping[str, Any]]) -> None:
-        try:
-            runs = {run.id: run for run, _ in list_runs(reading)}
-        except ValidationError as error:
-            raise UsageError(
-                f"a run of this export is none ({error.errors()[0]['msg']}). Nothing was imported."
-            ) from error
+        runs = {row["id"] for row in reading.rows("runs")}
         for each in traces:
-            name, attempt = each["trace"], str(each.get("attempt"))
-            if name not in runs or not re.fullmatch(r"attempt-\d+", attempt):
-                raise UsageError(
-                    f"the trace of '{name}', {attempt}, is of no run of this export. Nothing was "
-                    "imported."
-                )
-            path = run_folder(lab.workspace, runs[name]).with_name(attempt) / "trace.jsonl"
-            # A kill before the end of an import leaves traces and no row.
-            if path.exists() and path.read_text(encoding="utf-8") != each["text"]:
-                raise UsageError(
-                    f"{path}: another trace of a run of this name is there. Move it away, then "
-                    "import again. Nothing was imported."
-                )
-            placed.append(path)
+            path = runs_folder(lab.workspace) / each["trace"] / "trace.jsonl"
+            if not _ATTEMPT.fullmatch(each["trace"]) or path.parent.parent.name not in runs:
+                raise UsageError(f"no run is called '{each['trace']}'. Nothing was imported.")
             if not path.exists():
-                path.parent.mkdir(parents=True, exist_ok=True)
                 written.append(path)
+                path.parent.mkdir(parents=True, exist_ok=True)
                 write_text(path, each["text"])
+            # A kill before the end of an import leaves traces and no row.
+            elif path.read_text(encoding="utf-8") != each["text"]:
+                raise UsageError(
+                    f"{path}: another trace is there. Move it away. Nothing was imported."
+                )
 
     try:
-        rows = lab.store.restore(lines, place)
+        return lab.store.restore(lines, place)
     except BaseException:
         for path in written:
             path.unlink(missing_ok=True)
         raise
+
+
+def without_trace(lab: Laboratory) -> list[str]:
+    """Return the runs that ended with a trace which is not there: they cannot be made again."""
     with lab.store.reading() as reading:
-        return Moved(rows, len(placed), _untraced(lab, [run for run, _ in list_runs(reading)]))
-
-
-def _untraced(lab: Laboratory, runs: Iterable[Run]) -> tuple[str, ...]:
-    return tuple(
-        run.id
-        for run in runs
-        if run.trace is not None and not trace_file(lab.workspace, run).is_file()
-    )
+        ended = [run for run, _ in list_runs(reading) if run.trace is not None]
+    return [run.id for run in ended if not trace_file(lab.workspace, run).is_file()]

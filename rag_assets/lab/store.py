@@ -273,7 +273,7 @@ class Store:
                         "imported."
                     ) from error
             place(writing, traces)
-            return len(found)
+            return len(found) + len(traces)
 
     def _is_ready(self, connection: sqlite3.Connection) -> bool:
         version = connection.execute("PRAGMA user_version").fetchone()[0]
