@@ -19,7 +19,7 @@ from pathlib import Path
 
 from rag_assets.embedding import load_embedder
 from rag_assets.lab.differences import RULES, find_differences, spell_out
-from rag_assets.lab.recall import NEAR_DUPLICATE
+from rag_assets.lab.recall import NEAR_DUPLICATE, say_the_same
 from rag_assets.workspace import shipped_settings
 
 LEDGER_SETS = ("breaking_nli", "cad_nli")
@@ -61,6 +61,12 @@ def count(pairs: Pairs, scores: Mapping[str, Sequence[float]]) -> None:
         times = sum(rule in ids for ids in fired) if rule else ""
         name = f"without `{rule}`" if rule else "all rules"
         print(f"| {name} | {times} | {' | '.join(map(str, merged))} |")
+    same = [say_the_same(*pair) for pair in pairs]
+    joined = [
+        sum(near >= NEAR_DUPLICATE[model] and says for near, says in zip(found, same, strict=True))
+        for model, found in scores.items()
+    ]
+    print(f"| all rules, words by the reader | | {' | '.join(map(str, joined))} |")
     bare = [sum(s >= NEAR_DUPLICATE[model] for s in found) for model, found in scores.items()]
     print(f"| no rule at all | | {' | '.join(map(str, bare))} |\n")
 

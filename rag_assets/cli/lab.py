@@ -486,6 +486,9 @@ def _print_outcome(lab: "Laboratory", outcome: "Outcome", *, as_json: bool) -> N
                     item = find_item(reading, one.item_id)
                     said = item.title or item.content
                     click.echo(f"  {one.change} mem:{one.item_id}  {item.kind}: {said}")
+                    for lesson in item.lessons if title == "learned" else ():
+                        if lesson.basis and lesson.run_id == outcome.feedback.run_id:
+                            click.echo(f"    {lesson.basis}")
         for said in outcome.refused:
             click.echo(f"refused: {said}")
 
@@ -552,15 +555,26 @@ def _figures(figures: "Figures", names: dict[str, str], *, is_difference: bool) 
 
 @click.command(
     "export",
-    help="Write the whole laboratory to FILE, one JSON line per row. `rag lab import` restores it.",
+    help="Write the whole laboratory to FILE, one JSON line per row and per trace of a run. "
+    "`rag lab import` restores it.",
 )
 @click.argument("target", metavar="FILE", type=OutputPath())
 def lab_export(target: Path) -> None:
-    """Export the rows."""
+    """Export rows and traces."""
+    from rag_assets.lab.importing import export_laboratory
+
     lab = opened_laboratory()
-    lines = list(lab.store.export())
+    lines = export_laboratory(lab)
     write_output(target, "".join(f"{line}\n" for line in lines).encode())
-    click.echo(f"{count_of(len(lines), 'row')} in {target}")
+    click.echo(f"{count_of(len(lines), 'line')} in {target}")
+    _tell_untraced(lab)
+
+
+def _tell_untraced(lab: "Laboratory") -> None:
+    from rag_assets.lab.importing import without_trace
+
+    if runs := ", ".join(without_trace(lab)):
+        click.echo(f"without their traces, so `rag lab replay` cannot make them: {runs}", err=True)
 
 
 _SHEETS = frozenset({".xlsx", ".xlsm", ".csv", ".tsv"})
@@ -586,7 +600,7 @@ def lab_import(
     source: Path, sheet: str | None, write: bool, learn: bool, by: str | None, as_json: bool
 ) -> None:
     """Import an export or experiments."""
-    from rag_assets.lab.importing import import_experiments, read_sheet
+    from rag_assets.lab.importing import import_experiments, import_laboratory, read_sheet
     from rag_assets.lab.products import list_products
 
     lab = opened_laboratory()
@@ -594,8 +608,8 @@ def lab_import(
         if sheet or write or learn:
             raise UsageError(f"{source} is an export, so the options of sheets do not apply.")
         with source.open(encoding="utf-8") as lines:
-            count = lab.store.restore(lines)
-        click.echo(f"{count_of(count, 'line')} imported")
+            click.echo(f"{count_of(import_laboratory(lab, lines), 'line')} imported")
+        _tell_untraced(lab)
         return
     with lab.store.reading() as reading:
         known = [product.name for product in list_products(reading)]

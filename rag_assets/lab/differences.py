@@ -114,6 +114,8 @@ _ACID = re.compile(r"\b[\w,()\[\]-]*ic acids?\b|\b[\w-]{4,}(?:oate|ylate)s?\b")
 _TOKEN = re.compile(rf"{HAN.pattern}|(?:(?!{HAN.pattern})[^\W_])+(?:'t)?")
 # Of two texts of which so much is equal, word for word, what was exchanged decides.
 _MOSTLY_EQUAL = 0.6
+# From here two words have most of their letters in common, in the same order.
+_SPELLED_ALIKE = 0.6
 # So many words more on one side may be a verb with its object: “… broke through the limits of …”.
 _TURNING_WORDS = 2
 # What the reaction may give.
@@ -127,6 +129,27 @@ def find_differences(one: str, other: str) -> tuple[str, ...]:
     if _plain(one) == _plain(other):
         return ()
     return tuple(name for name, differs in RULES.items() if differs(one, other))
+
+
+def exchanged_words(one: str, other: str) -> tuple[tuple[str, str], ...]:
+    """Return the words that stand in one text instead of those of the other, in their order.
+
+    None where that is not all: where one says words more, in Chinese, whose words are not parted
+    here, and where they are spelled alike: “adsorption” and “desorption” are neighbours in every
+    embedding by their letters.
+    """
+    first, second = _marked(one)[0], _marked(other)[0]
+    pairs = [
+        (" ".join(first[a:b]), " ".join(second[c:d]))
+        for tag, a, b, c, d in SequenceMatcher(None, first, second, autojunk=False).get_opcodes()
+        if tag != "equal"
+    ]
+    are_told_apart = all(
+        mine and others and not HAN.search(mine + others)
+        and SequenceMatcher(None, mine, others, autojunk=False).ratio() < _SPELLED_ALIKE
+        for mine, others in pairs
+    )  # fmt: skip
+    return tuple(pairs) if are_told_apart else ()
 
 
 def contradict(one: str, other: str) -> bool:
@@ -366,3 +389,5 @@ RULES: dict[str, Callable[[str, str], bool]] = {
     # Each has words that the other lacks.
     "other-words": _other_words,
 }
+# What no rule decides: whether a word that stands instead of another means the same.
+REWORDED = frozenset({"exchanged-word", "other-words"})

@@ -55,6 +55,18 @@ class Lesson:
     content: str
     extra: Mapping[str, Any] = field(default_factory=dict)
 
+    @property
+    def basis(self) -> str:
+        """What it rests on, for a reader; empty where an earlier version learned it."""
+        found = self.extra.get("rests_on")
+        if not isinstance(found, Mapping):
+            return ""
+        word = "the chemist's word"
+        whose = word if found["by"] == "chemist" else f"a model's reading of {word}"
+        measured, said = (", ".join(found[key]) for key in ("measured", "said"))
+        parts = [f"measured: {measured}" if measured else "no measurement is in it"]
+        return "; ".join([*parts, *([f"{word}: {said}"] if said else []), f"all else: {whose}"])
+
 
 @dataclass(frozen=True, slots=True)
 class Item:

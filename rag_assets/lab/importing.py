@@ -1,24 +1,33 @@
-"""Experiments of before: each row of a sheet becomes an imported run with its feedback."""
+"""Sheets, each row of which becomes an imported run with its feedback; exports with traces.
 
+A replay takes everything from the trace of a run, so that the calls kept beside it need not travel.
+"""
+
+import json
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
+from pathlib import Path
 from typing import Any
 
 from rag_assets.lab.chemistry import find_carboxyl
 from rag_assets.lab.feedback import FeedbackForm, Strategy, find_feedback
 from rag_assets.lab.laboratory import Laboratory
 from rag_assets.lab.products import list_products, product_key
+from rag_assets.lab.queue import runs_folder, trace_file
 from rag_assets.lab.recipes import ProposedModifier, ProposedRecipe, check_recipe
 from rag_assets.lab.runs import Recipe, Run, list_runs, record_run
+from rag_assets.lab.store import Reading
 from rag_assets.lab.teaching import give_feedback
 from rag_assets.model import ParseFailure, UsageError, count_of, hash_fields
 from rag_assets.model.settings import ParseSettings
 from rag_assets.parsing import decode_text, read_csv_table, read_workbook
+from rag_assets.storage import write_text
 
+_ATTEMPT = re.compile(r"\w[\w.\-]*/attempt-\d+")
 # What a column may be, with the headers by which it is known.
 FIELDS: Mapping[str, tuple[str, ...]] = {
     "M1": ("m1", "metal 1", "金属1", "金属一"),
@@ -363,3 +372,55 @@ def import_experiments(
         tuple(one.run_id for one in fresh), len(understood.experiments) - len(fresh),
         sum(one.score is None for one in fresh),
     )  # fmt: skip
+
+
+def export_laboratory(lab: Laboratory) -> list[str]:
+    """Return every row and the trace of every attempt at a run as lines of JSON."""
+    rows, folder = list(lab.store.export()), runs_folder(lab.workspace)
+    found = map(json.loads, rows)
+    return rows + [
+        json.dumps({"trace": path.parent.relative_to(folder).as_posix(),
+                    "text": path.read_text("utf-8")}, ensure_ascii=False)
+        for each in found if each["table"] == "runs"
+        for path in sorted(folder.glob(f"{each['row']['id']}/attempt-*/trace.jsonl"))
+    ]  # fmt: skip
+
+
+def import_laboratory(lab: Laboratory, lines: Iterable[str]) -> int:
+    """Put an export with its traces into an empty laboratory, all of it or nothing; return how
+    much.
+
+    Raises:
+        UsageError: it is not empty, a line is none of an export, or another trace lies in the way.
+    """
+    written: list[Path] = []
+
+    def place(reading: Reading, traces: Sequence[Mapping[str, Any]]) -> None:
+        runs = {row["id"] for row in reading.rows("runs")}
+        for each in traces:
+            path = runs_folder(lab.workspace) / each["trace"] / "trace.jsonl"
+            if not _ATTEMPT.fullmatch(each["trace"]) or path.parent.parent.name not in runs:
+                raise UsageError(f"no run is called '{each['trace']}'. Nothing was imported.")
+            if not path.exists():
+                written.append(path)
+                path.parent.mkdir(parents=True, exist_ok=True)
+                write_text(path, each["text"])
+            # A kill before the end of an import leaves traces and no row.
+            elif path.read_text(encoding="utf-8") != each["text"]:
+                raise UsageError(
+                    f"{path}: another trace is there. Move it away. Nothing was imported."
+                )
+
+    try:
+        return lab.store.restore(lines, place)
+    except BaseException:
+        for path in written:
+            path.unlink(missing_ok=True)
+        raise
+
+
+def without_trace(lab: Laboratory) -> list[str]:
+    """Return the runs that ended with a trace which is not there: they cannot be made again."""
+    with lab.store.reading() as reading:
+        ended = [run for run, _ in list_runs(reading) if run.trace is not None]
+    return [run.id for run in ended if not trace_file(lab.workspace, run).is_file()]

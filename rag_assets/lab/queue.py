@@ -261,9 +261,14 @@ def attempt_of(run: Run) -> int:
     return found if isinstance(found, int) else 0
 
 
+def runs_folder(workspace: Workspace) -> Path:
+    """Return the folder of all runs."""
+    return workspace.root / "data" / "lab" / "runs"
+
+
 def run_folder(workspace: Workspace, run: Run) -> Path:
     """Return the folder of a run's last attempt: `trace.jsonl`, `calls/`."""
-    return workspace.root / "data" / "lab" / "runs" / run.id / f"attempt-{attempt_of(run)}"
+    return runs_folder(workspace) / run.id / f"attempt-{attempt_of(run)}"
 
 
 def trace_file(workspace: Workspace, run: Run) -> Path:

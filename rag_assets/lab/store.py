@@ -228,8 +228,14 @@ class Store:
                 for row in reading.rows(table):
                     yield json.dumps({"table": table, "row": row}, ensure_ascii=False)
 
-    def restore(self, lines: Iterable[str]) -> int:
+    def restore(
+        self, lines: Iterable[str],
+        place: Callable[[Reading, list[Mapping[str, Any]]], None] = lambda *_: None,
+    ) -> int:  # fmt: skip
         """Put an export into this store, which is empty, all of it or nothing; return how much.
+
+        Args:
+            place: puts the lines of traces where they belong, last in the transaction.
 
         Raises:
             UsageError: the store is not empty, or a line is none of an export.
@@ -241,6 +247,7 @@ class Store:
                     "empty one, so that it is not mixed with others' work."
                 )
             found: list[Mapping[str, Any]] = []
+            traces: list[Mapping[str, Any]] = []
             for number, line in enumerate(lines, start=1):
                 try:
                     values = json.loads(line)
@@ -249,6 +256,9 @@ class Store:
                     raise UsageError(
                         f"line {number} is not of an export ({error}). Nothing was imported."
                     ) from error
+                if isinstance(values.get("trace"), str) and isinstance(values.get("text"), str):
+                    traces.append(values)
+                    continue
                 if not is_row and values.get("entity") not in (*get_args(Entity), "preferences"):
                     raise UsageError(f"line {number} is no row of an export. Nothing was imported.")
                 found.append(values)
@@ -262,7 +272,8 @@ class Store:
                         f"line {number} is no row of '{values['table']}' ({error}). Nothing was "
                         "imported."
                     ) from error
-            return len(found)
+            place(writing, traces)
+            return len(found) + len(traces)
 
     def _is_ready(self, connection: sqlite3.Connection) -> bool:
         version = connection.execute("PRAGMA user_version").fetchone()[0]

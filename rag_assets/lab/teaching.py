@@ -8,7 +8,7 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -143,9 +143,20 @@ def extract_lessons(
     extra = {key: value for key, value in further.items() if value != ""}
     lessons: list[Lesson] = []
 
-    def add(kind: Kind, role: Role, title: str, description: str, content: str) -> None:
+    # Grounds and the request are no measurements.
+    words = [form.as_made, form.pros, form.cons, form.other]
+    facts = facts_of(form.score, teaching.measured, teaching.comparison, teaching.made, words)
+
+    def add(kind: Kind, role: Role, title: str, description: str, content: str) -> str:
+        """Add a lesson; return the number for which it is refused instead, else nothing."""
         texts = title.strip(), description.strip(), content.strip()
-        lessons.append(Lesson(new_id(), extraction_id, teaching.run.id, role, kind, *texts, extra))
+        wrong, measured, said = find_basis(" ".join(texts), facts)
+        if wrong and model is not None:
+            return wrong
+        rests_on = {"measured": measured, "said": said, "by": "model" if model else "chemist"}
+        of = {**extra, "rests_on": rests_on}
+        lessons.append(Lesson(new_id(), extraction_id, teaching.run.id, role, kind, *texts, of))
+        return ""
 
     if model is None:
         for kind, text in given.items():
@@ -165,8 +176,6 @@ def extract_lessons(
         "comparison": dict(teaching.comparison), "pros": form.pros, "cons": form.cons,
         "other": form.other,
     }  # fmt: skip
-    # Grounds and the request are no measurements.
-    told = [form.score, teaching.made, form.as_made, form.pros, form.cons, form.other]
     prompts = {}
     refused: list[str] = []
     for kind in given:
@@ -182,15 +191,12 @@ def extract_lessons(
             prompt_hash=prompt.hash,
         )
         answer = complete_as(model, request, Answered)
-        for each in answer.lessons[:limit]:
-            written = " ".join((each.title, each.description, each.content))
-            if wrong := unmeasured(written, teaching.measured, told, teaching.comparison):
-                refused.append(
-                    f"{each.title.strip()}: it says {wrong}, which is nothing that the feedback "
-                    f"measured or says: “{each.content.strip()}”"
-                )
-            else:
-                add(kind, each.role, each.title, each.description, each.content)
+        refused += [
+            f"{each.title.strip()}: it says {wrong}, which is nothing that the feedback measured "
+            f"or says: “{each.content.strip()}”"
+            for each in answer.lessons[:limit]
+            if (wrong := add(kind, each.role, each.title, each.description, each.content))
+        ]
     record = {"model": model.describe(), "prompts": prompts, "asked": asked}
     return Extracted(tuple(lessons), {**record, **({"refused": refused} if refused else {})})
 
@@ -209,48 +215,101 @@ _OF_OTHERS = re.compile(
 _DECIMALS = re.compile(r"\d+\.(\d+)")
 
 
-def unmeasured(
-    said: str, measured: Sequence[Mapping[str, Any]], told: Any, comparison: Mapping[str, Any]
-) -> str:
-    """Return the first number of a lesson that the feedback does not have; empty for none.
+class Fact(NamedTuple):
+    """A number that the feedback has.
+
+    Args:
+        label: of a measurement, as a reader is told it (`C2H4 75 %`); empty of a number of the
+            recipe, None of one of the experimenter's words.
+        of: the products that it is about; of none, it is about any.
+        is_of_others: whether the comparison has it, with other runs.
+    """
+
+    label: str | None
+    of: frozenset[str]
+    value: float
+    unit: str
+    is_of_others: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """All numbers of a feedback, and the products that it measured."""
+
+    products: tuple[str, ...]
+    numbers: tuple[Fact, ...]
+
+
+def facts_of(
+    score: float, measured: Sequence[Mapping[str, Any]], comparison: Mapping[str, Any],
+    made: Mapping[str, Any], words: Sequence[str],
+) -> Facts:  # fmt: skip
+    """Return the numbers that a feedback has, those that were measured first.
 
     Args:
         measured: product, value and fraction of each.
-        told: what else the feedback says, the recipe that was made among it.
-        comparison: with other runs; its figures count where the lesson speaks of them.
+        comparison: with other runs.
+        made: the recipe that was made; `words` what the experimenter says.
     """
-    products = [str(one["product"]) for one in measured]
-    # What facts are about: a value of one product is none of another.
-    own = [
-        (_products_in(fact, products), _numbers(fact)) for fact in _facts([list(measured), told])
+    products = tuple(str(one["product"]) for one in measured)
+    known: list[tuple[str | None, str, bool]] = [
+        (fact, fact, False) for fact in (*_facts(list(measured)), *_facts(score, "score"))
     ]
-    others = [(_products_in(fact, products), _numbers(fact)) for fact in _facts(comparison)]
+    known += [
+        (f"{key.replace('_', ' ')}: {fact.strip()}", fact, True)
+        for key, each in comparison.items()
+        for fact in _facts(each)
+    ]
+    known += [("", fact, False) for fact in _facts(made)]
+    known += [(None, fact, False) for fact in _facts(words)]
+    return Facts(products, tuple(
+        Fact(label, _products_in(fact, products), value, unit, is_of_others)
+        for label, fact, is_of_others in known
+        for _, value, unit in _numbers(fact)
+    ))  # fmt: skip
+
+
+def find_basis(said: str, facts: Facts) -> tuple[str, list[str], list[str]]:
+    """Return what the numbers of a lesson rest on.
+
+    Returns:
+        The first number that the feedback does not have, empty for none; the measurements that the
+        others are, as a reader is told them; the numbers that only the experimenter's words have.
+    """
+    wrong, measured, words = "", dict[str, None](), dict[str, None]()
     for start, end in split_sentences(said):
         for part in _PARTS.split(said[start:end]):
-            named = _products_in(part, products)
-            about = [*own, *others] if _OF_OTHERS.search(part) else own
-            for text, value, is_share in _numbers(part):
+            named = _products_in(part, facts.products)
+            speaks_of_others = _OF_OTHERS.search(part) is not None
+            for text, value, unit in _numbers(part):
                 decimals = _DECIMALS.search(text)
                 tolerance = 0.5 * 10 ** -len(decimals[1] if decimals else "")
                 known = (
-                    number
-                    for of, numbers in about
-                    if not of or not named or of & named
-                    for number in numbers
+                    fact
+                    for fact in facts.numbers
+                    if (speaks_of_others or not fact.is_of_others)
+                    and (not fact.of or not named or fact.of & named)
+                    and (fact.unit == "share") == (unit == "share")
+                    and abs(value - fact.value) <= tolerance
                 )
-                if not any(
-                    share == is_share and abs(value - other) <= tolerance
-                    for _, other, share in known
-                ):
-                    return text
-    return ""
+                # The 1 of “2:1” is the recipe's, though 1.2 was measured, and “4 h” no yield of 4.
+                found = min(
+                    known, key=lambda f: (f.unit != unit, abs(value - f.value)), default=None
+                )
+                if found is None:
+                    wrong = wrong or text
+                elif found.label is None:
+                    words[text] = None
+                elif found.label:
+                    measured[found.label] = None
+    return wrong, list(measured), list(words)
 
 
-def _numbers(text: str) -> list[tuple[str, float, bool]]:
-    """Return each number as it stands, its value, and whether it is a percentage."""
+def _numbers(text: str) -> list[tuple[str, float, str]]:
+    """Return each number as it stands, its value, and the kind of its unit (`share`: percent)."""
     plain = without_formulas(_LOCANT.sub(" ", text))
     return [
-        (one.text, one.raw, one.unit.kind == "share")
+        (one.text, one.raw, one.unit.kind)
         for one in read_quantities(plain)
         if any(map(str.isdigit, one.text))
     ]

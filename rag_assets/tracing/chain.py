@@ -17,6 +17,7 @@ from typing import (
 from rag_assets.auditing import place_in
 from rag_assets.model import (
     DamagedFileError,
+    PublicationError,
     UsageError,
     WorkspaceError,
     count_of,
@@ -476,7 +477,7 @@ def go_on(grounded: Grounded, below: Sequence[Chain]) -> Iterator[Chain]:
         told = f"Something has changed since ({broken.finding})." if broken else chain.sentence
         yield Chain(grounded.name, "recipe", steps, chain.end, told, holds)
     if not below:
-        gone = "no current publication holds it: it was edited, or its document removed since"
+        gone = "no current publication holds it: it was edited, removed, or never ingested here"
         told = f"{gone}. `rag lab show {grounded.run_id}` has the words that the run was shown."
         steps = (*upper, replace(last, holds=False, finding=gone))
         yield Chain(grounded.name, "recipe", steps, "ground", told, holds=False)
@@ -583,7 +584,14 @@ def trace(workspace: Workspace, name: str) -> list[Chain]:
     """
     grounds = find_grounds(workspace, name.strip())
     read = Bytes(workspace)
-    with open_sql(workspace, has_knowledge=False) as connection:
+    try:
+        opened = open_sql(workspace, has_knowledge=False)
+    except PublicationError:
+        if grounds is None:
+            raise
+        # A laboratory that was imported without its bases.
+        return [each for one in grounds for each in go_on(one, ())]
+    with opened as connection:
         edits = tell_edits(connection)
 
         def chains(condition: str, values: dict[str, Any]) -> list[Chain]:

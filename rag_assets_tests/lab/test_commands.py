@@ -207,7 +207,7 @@ def test_a_removed_command_says_what_to_use(ready: Rag) -> None:
 
 def test_an_export_is_a_laboratory(ready: Rag, tmp_path: Path) -> None:
     edited(ready, tmp_path / "e.yaml", lambda v: v.update(presets={"both": ["C2H4", "CO"]}))
-    assert " rows in " in ready("export", str(tmp_path / "lab.jsonl")).output
+    assert " lines in " in ready("export", str(tmp_path / "lab.jsonl")).output
     other = make_workspace(tmp_path / "other").root
     runner = CliRunner()
     for arguments in (["init"], ["import", str(tmp_path / "lab.jsonl")], ["edit"]):

@@ -2,7 +2,12 @@
 
 import pytest
 
-from rag_assets.lab.differences import RULES, find_differences, named_substances
+from rag_assets.lab.differences import (
+    RULES,
+    exchanged_words,
+    find_differences,
+    named_substances,
+)
 
 # Of each rule two lessons that it tells apart, and two that it does not.
 EXAMPLES = {
@@ -57,6 +62,7 @@ def test_a_rule_tells_apart_in_both_orders(name: str) -> None:
     [
         ("More Cu helps.", "Less Cu helps."),
         ("提高铜含量增加了乙烯产量。", "降低铜含量增加了乙烯产量。"),
+        ("Glycine doubled the yield.", "Glycine tripled the yield."),
         ("铜提高了活性。", "铜没有提高活性。"),
         ("Cu2Mo2 gave the best selectivity.", "Cu1Mo3 gave the best selectivity."),
         ("Benzoic acid at the node helped ethylene.", "Formic acid at the node helped ethylene."),
@@ -86,6 +92,17 @@ def test_a_contradiction_is_seen(one: str, other: str) -> None:
 )  # fmt: skip
 def test_other_words_for_the_same_are_no_difference(one: str, other: str) -> None:
     assert find_differences(one, other) == ()
+
+
+def test_words_are_exchanged_where_nothing_else_differs_and_not_by_their_letters() -> None:
+    said = "A {} amount near the nodes helped."
+    assert exchanged_words(said.format("small"), said.format("little")) == (("small", "little"),)
+    assert exchanged_words("It lay near the node.", "It lay close to the node.") == (
+        ("near", "close to"),
+    )
+    assert exchanged_words(said.format("small"), "A small amount helped.") == ()
+    assert exchanged_words("Adsorption was slow.", "Desorption was slow.") == ()
+    assert exchanged_words("催化剂很小。", "催化剂很少。") == ()
 
 
 def test_molecules_are_known_by_systematic_names_and_words_like_them_are_none() -> None:

@@ -241,6 +241,30 @@ SHARED = Path(os.environ.get("RAG_SHARED_DATA", Path(__file__).parents[3] / "sha
 
 
 @pytest.mark.model
+def test_a_word_for_another_is_the_same_by_its_meaning_and_for_the_reader(
+    nearness: Nearness, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sample = "The {} sample was the most active one in three runs."
+
+    def pair(one: str, other: str) -> tuple[str, str]:
+        return sample.format(one), sample.format(other)
+
+    assert merged(nearness, [pair("entire", "whole"), pair("heated", "warmed")]) == 2
+    apart = [("exothermic", "endothermic"), ("second", "third"), ("anatase", "rutile"),
+             ("adsorption", "desorption"), ("fluorescence", "phosphorescence")]  # fmt: skip
+    assert merged(nearness, [pair(*words) for words in apart]) == 0
+    monkeypatch.setattr("rag_assets.lab.recall._SUPPORTED", 9.0)
+    assert merged(nearness, [pair("entire", "whole")]) == 0
+
+
+@pytest.mark.model
+@pytest.mark.skipif(not SHARED.is_dir(), reason=f"no {SHARED}; set RAG_SHARED_DATA")
+def test_of_synonyms_of_others_two_fifths_are_merged(nearness: Nearness) -> None:
+    pairs = read_pairs(SHARED / "entailment/open")["breaking_nli"]["SUPPORT"][FITTED:]
+    assert merged(nearness, list(pairs)) >= 0.4 * len(pairs)
+
+
+@pytest.mark.model
 @pytest.mark.skipif(not SHARED.is_dir(), reason=f"no {SHARED}; set RAG_SHARED_DATA")
 @pytest.mark.parametrize("place", [0, 1], ids=LEDGER_SETS)
 def test_contradictions_of_others_are_never_merged(nearness: Nearness, place: int) -> None:

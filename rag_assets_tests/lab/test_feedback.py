@@ -28,10 +28,11 @@ from rag_assets.lab.products import delete_product
 from rag_assets.lab.teaching import (
     compare_again,
     extract_lessons,
+    facts_of,
     feedback_page,
+    find_basis,
     give_feedback,
     learn_again,
-    unmeasured,
     withdraw_feedback,
 )
 from rag_assets.model import ChangedMeanwhileError, LanguageModelError, UsageError
@@ -77,6 +78,7 @@ def test_a_feedback_is_stored_compared_and_learned_from(lab: Laboratory) -> None
     with lab.store.reading() as reading:
         (item, *_) = list_items(reading, status="active", kind="failure")
     assert item.lessons[0].run_id == "r1"
+    assert item.lessons[0].basis == "no measurement is in it; all else: the chemist's word"
     assert (item.extra["other"], item.extra["as_made"]) == ("Lamp was new.", "half the glycine")
 
 
@@ -295,6 +297,11 @@ def test_a_lesson_says_what_was_measured_or_is_refused(
     )
     outcome = give(asked, "r1", form(asked, C2H4=3.0, CO=1.0, pros="It held for 4 h."))
     assert {content for _, content in active(asked)} == {said[2], said[3]}
+    with asked.store.reading() as reading:
+        told = {item.content: item.lessons[0].basis for item in list_items(reading)}
+    reading_of = "all else: a model's reading of the chemist's word"
+    assert told[said[2]] == f"measured: C2H4 3, C2H4 75 %, CO 25 %; {reading_of}"
+    assert told[said[3]] == f"no measurement is in it; the chemist's word: 4 h; {reading_of}"
     assert [one.split("says ")[1].split(",")[0] for one in outcome.refused] == [
         "84 %", "75 %", "40 h", "84%",
     ]  # fmt: skip
@@ -307,11 +314,20 @@ def test_a_swapped_fraction_is_no_measurement() -> None:
     measured = [{"product": "C2H4", "value": 1.2, "fraction": 0.1},
                 {"product": "CO", "value": 10.8, "fraction": 0.9}]  # fmt: skip
     others = {"mean": {"products": [{"product": "C2H4", "value": 2.0, "fraction": 0.33}]}}
-    assert unmeasured("C2H4 was 90 % and CO 10 %.", measured, "", others) == "90 %"
-    assert unmeasured("C2H4 was 10 % and CO 90 %.", measured, "", others) == ""
+    facts = facts_of(7, measured, others, {"atomic_ratio": "2:1"}, ["It held for 4 h."])
+
+    def basis(said: str) -> tuple[str, list[str], list[str]]:
+        return find_basis(said, facts)
+
+    assert basis("C2H4 was 90 % and CO 10 %.")[0] == "90 %"
+    assert basis("C2H4 was 10 % and CO 90 %.") == ("", ["C2H4 10 %", "CO 90 %"], [])
     # What others gave is no measurement of this one, and may be named as theirs.
-    assert unmeasured("C2H4 was 33 %.", measured, "", others) == "33 %"
-    assert unmeasured("C2H4 was 10 %, below the mean of 33 %.", measured, "", others) == ""
+    assert basis("C2H4 was 33 %.")[0] == "33 %"
+    assert basis("C2H4 was 10 %, below the mean of 33 %.") == (
+        "", ["C2H4 10 %", "mean: C2H4 33 %"], [],
+    )  # fmt: skip
+    # A number that only the experimenter says is marked as said; the recipe's are no measurement.
+    assert basis("With 2:1 it held for 4 h and scored 7.") == ("", ["score 7"], ["4 h"])
 
 
 def test_a_model_that_fails_leaves_everything_as_it_was(asked: Laboratory) -> None:

@@ -13,7 +13,7 @@ from rag_assets.cli.main import build_cli
 from rag_assets.lab.laboratory import open_laboratory
 from rag_assets.workspace import Workspace
 from rag_assets_tests.lab.bases import make_bases
-from rag_assets_tests.lab.laboratories import put_run
+from rag_assets_tests.lab.laboratories import AT, make_workspace, put_run
 from rag_assets_tests.lab.scripted_runs import SEARCH, finish, propose
 
 Rag = Callable[..., Result]
@@ -74,6 +74,42 @@ def test_from_request_to_shown_recipe_without_a_model(rag: Rag) -> None:
     assert "the same, byte for byte; made from kb_principles/p-" in same.stdout
     assert json.loads(rag("replay", run_id, "--json").stdout)["same"]
     assert rag("run").stdout == "nothing waits in the queue.\n"
+
+
+def test_an_export_takes_traces_along_and_is_replayed_where_nothing_is_published(
+    root: Path, rag: Rag, tmp_path: Path
+) -> None:
+    run_id, export = asked(rag), tmp_path / "lab.jsonl"
+    rag("run")
+    assert " lines in " in rag("export", str(export)).stdout
+    new = make_workspace(tmp_path / "new", {"lab": {}}).root
+    trace = Path("data/lab/runs", run_id, "attempt-1", "trace.jsonl")
+
+    def there(*arguments: str, code: int = 0) -> str:
+        ran = CliRunner().invoke(build_cli(), ["--workspace", str(new), *arguments])
+        assert ran.exit_code == code, ran.output
+        return ran.output
+
+    # All or nothing: a line of no run, and a row that points to nothing.
+    lines = export.read_text(encoding="utf-8").splitlines()
+    report = {"run_id": "r9", "version": 1, "made_at": AT, "signature": "", "report": {}}
+    nowhere = json.dumps({"table": "reports", "row": report})
+    for wrong in (lines[-1].replace(run_id, "r9"), nowhere):
+        altered = tmp_path / "altered.jsonl"
+        altered.write_text("\n".join([*lines, wrong]) + "\n", encoding="utf-8")
+        assert "Nothing was" in there("lab", "import", str(altered), code=3)
+        assert not (new / trace).exists()
+    (new / trace).write_text("of another\n", encoding="utf-8")
+    assert "another trace" in there("lab", "import", str(export), code=3)
+    assert (new / trace).read_text(encoding="utf-8") == "of another\n"
+    (new / trace).unlink()
+    assert f"{len(lines)} lines imported" in there("lab", "import", str(export))
+    assert (new / trace).read_bytes() == (root / trace).read_bytes()
+    assert "the same, byte for byte" in there("lab", "replay", run_id)
+    assert "no current publication holds it" in there("trace", run_id, code=1)
+    # Exports of before have no traces.
+    (root / trace).unlink()
+    assert f"cannot make them: {run_id}" in rag("export", str(export)).stderr
 
 
 def test_an_imported_experiment_is_shown_and_was_never_in_the_queue(root: Path, rag: Rag) -> None:
