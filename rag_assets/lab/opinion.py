@@ -67,7 +67,7 @@ class Made(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """What one new experiment on a recipe is expected to give: 95 % of them within `low`, `high`."""
+    """What one new experiment is expected to give; 95 of 100 are from `low` to `high`."""
 
     made: Made
     expected: float
@@ -419,8 +419,9 @@ def form_opinion(lab: Laboratory, *, product: str | None, by: By, count: int) ->
         )  # fmt: skip
     modifiers = sorted({made.modifier for made in done})
     return Opinion(
-        wanted.name if wanted else None, by, len(results), len(done), len(measured) - len(as_written),
-        len(as_written) - len(used), encode_modifiers(modifiers, smiles) is not None, judged,
+        wanted.name if wanted else None, by, len(results), len(done),
+        len(measured) - len(as_written), len(as_written) - len(used),
+        encode_modifiers(modifiers, smiles) is not None, judged,
         tuple((*one, judged.others[n] if judged else None) for n, one in enumerate(pending)),
     )  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""A second opinion: what counts, what is claimed of it, and what is said where too little is known."""
+"""A second opinion: what counts, what is claimed, and what is said where too little is known."""
 
 import json
 from fractions import Fraction
@@ -13,7 +13,7 @@ from rag_assets.lab import opinion as module
 from rag_assets.lab.feedback import FeedbackForm
 from rag_assets.lab.laboratory import Laboratory
 from rag_assets.lab.opinion import FEWEST_RECIPES, Made, form_opinion, judge_history, made_of
-from rag_assets.lab.runs import Modifier
+from rag_assets.lab.runs import Modifier, Recipe, Run, record_run
 from rag_assets.lab.teaching import give_feedback
 from rag_assets.model import ConfigurationError, UsageError
 from rag_assets_tests.lab.laboratories import (
@@ -21,7 +21,6 @@ from rag_assets_tests.lab.laboratories import (
     NO_METHOD3,
     make_laboratory,
     product_ids,
-    put_run,
     recipe,
 )
 
@@ -34,12 +33,22 @@ MODIFIERS = ["glycine", "benzoic acid", "oxalic acid"]
 SPACE = [(pair, ratio, name) for pair in PAIRS for ratio in RATIOS for name in MODIFIERS]
 
 
-def give(lab: Laboratory, run_id: str, made: Any, value: float, **more: Any) -> None:
+def written(made: Any, rank: int = 1) -> Recipe:
     (first, second), ratio, name = made
-    one = recipe(
-        M1=first, M2=second, atomic_ratio=ratio, small_molecule_modifier=Modifier(name=name)
+    return recipe(
+        rank, M1=first, M2=second, atomic_ratio=ratio, small_molecule_modifier=Modifier(name=name)
     )
-    put_run(lab, run_id, recipes=(one,))
+
+
+def put_run(lab: Laboratory, run_id: str, *made: Any) -> None:
+    recipes = tuple(written(one, rank) for rank, one in enumerate(made, start=1))
+    run = Run(id=run_id, kind="model", state="done", created_at=AT, request={}, recipes=recipes)
+    with lab.store.writing(AT, "program") as writing:
+        record_run(writing, run)
+
+
+def give(lab: Laboratory, run_id: str, made: Any, value: float, **more: Any) -> None:
+    put_run(lab, run_id, made)
     ids = product_ids(lab)
     values = more.pop("values", {"C2H4": value, "CO": 10 - value})
     form = FeedbackForm(value, {ids[key]: each for key, each in values.items()}, **more)
@@ -90,22 +99,15 @@ def test_what_is_suggested_is_new_and_good_and_the_same_each_time(tmp_path: Path
     for n, made in enumerate(tried):
         give(lab, f"r{n}", made, truth(made))
     best = max((one for one in SPACE if one not in tried), key=truth)
-    (first, second), ratio, name = best
-    proposed = recipe(
-        M1=first, M2=second, atomic_ratio=ratio, small_molecule_modifier=Modifier(name=name)
-    )
-    strange = recipe(2, M1="In", M2="Ni")
-    put_run(lab, "waits", recipes=(proposed, strange))
+    put_run(lab, "waits", best, (("In", "Ni"), "1:1", "glycine"))
     found = form_opinion(lab, product="C2H4", by="value", count=2)
     assert found.judged is not None
     assert found.judged.knows_more
     new = [one.made for one in found.judged.suggested]
     assert len(new) == 2
-    assert not {*new} & {made_of(proposed)}
-    assert all((one.metals, one.modifier) not in [] and one.metals in PAIRS for one in new)
-    assert all(
-        truth((one.metals, "1:1", one.modifier)) > np.mean([*map(truth, SPACE)]) for one in new
-    )
+    assert not {*new} & {made_of(written(one)) for one in (*tried, best)}
+    mean = np.mean([truth(one) for one in SPACE])
+    assert all(truth((one.metals, one.ratio, one.modifier)) > mean for one in new)
     waiting = {rank: forecast for _, rank, _, forecast in found.pending}
     assert waiting[2] is None
     assert waiting[1] is not None
