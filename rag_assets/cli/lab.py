@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from rag_assets.lab.feedback import Feedback, FeedbackForm, Figures, Report, Strategy
     from rag_assets.lab.importing import Understood
     from rag_assets.lab.laboratory import Laboratory
+    from rag_assets.lab.opinion import By
     from rag_assets.lab.runs import Run
     from rag_assets.lab.showing import QueueState
     from rag_assets.lab.store import Reading
@@ -395,6 +396,31 @@ def lab_history(target: Path | None, as_json: bool) -> None:
         click.echo(f"  run {one.run_id}, {said}{made}")
 
 
+@click.command(
+    "suggest",
+    help="Suggest the next experiments by a Gaussian process over past ones (BayBE, extra `bo`), "
+    "with the expected result and an interval that holds 95 of 100 new experiments. Recipes that "
+    "were proposed and have no feedback are listed with theirs.",
+)
+@click.option("--product", metavar="NAME", help="The product that is to be as high as possible.")
+@click.option("--by", type=click.Choice(["fraction", "value", "score"]), default="fraction",
+              show_default=True, help="What is to be high: a product's share of all products, its "
+              "measured value, or the score.")  # fmt: skip
+@click.option("-n", "count", type=click.IntRange(1, 10), default=3, show_default=True,
+              help="How many experiments are suggested.")  # fmt: skip
+@json_option
+def lab_suggest(product: str | None, by: "By", count: int, as_json: bool) -> None:
+    """Print a second opinion."""
+    from rag_assets.lab.opinion import form_opinion, opinion_lines
+
+    opinion = form_opinion(opened_laboratory(), product=product, by=by, count=count)
+    if as_json:
+        print_json(opinion.to_json())
+        return
+    for line in opinion_lines(opinion):
+        click.echo(line)
+
+
 def _feedback_form(
     reading: "Reading", old: "Feedback | None", said: dict[str, Any]
 ) -> "FeedbackForm":
@@ -675,8 +701,7 @@ lab = RenamedGroup(
     "lab",
     help="Recipes from literature and experience, feedback on them, and what was learned.",
     renamed={
-        "opinion": "Recipes get no second opinion now. `rag lab feedback RUN` compares a run with "
-        "the history of its products.",
+        "opinion": "Use `rag lab suggest`.",
         "compare": "`rag lab feedback RUN` prints the comparison; with --with, --known or "
         "--history it compares again.",
         "products": "Use `rag lab edit`.",
@@ -687,6 +712,6 @@ lab = RenamedGroup(
 )
 for _command in (
     lab_init, lab_request, lab_run, lab_queue, lab_cancel, lab_show, lab_replay, lab_feedback,
-    lab_history, lab_edit, lab_export, lab_import,
+    lab_history, lab_suggest, lab_edit, lab_export, lab_import,
 ):  # fmt: skip
     lab.add_command(_command)

@@ -74,7 +74,7 @@ _REMOVED_KEYS = {
     "retrieve.fusion.score_mode": _BY_SCORES,
     "retrieve.fusion.normalize": _BY_SCORES,
     "retrieve.graph": "Leave it out: entities are searched through passages, as by 'local'.",
-    "lab.space": "Leave it out: a run's recipes get no second opinion from a Gaussian process now.",
+    "lab.space": "Leave it out: `rag lab suggest` takes its search space from past experiments.",
 }
 _REMOVED_VALUES = {
     ("verify.scorer", "nli"): _READ_BY_A_MODEL,

@@ -7,7 +7,7 @@ that a person has filled, is shown again with what is wrong.
 
 from fastapi import FastAPI
 
-from rag_assets.desk.laboratory import experience, feedback, runs, settings
+from rag_assets.desk.laboratory import experience, feedback, runs, settings, suggesting
 from rag_assets.desk.laboratory.shared import OpenLab
 from rag_assets.desk.state import Desk
 
@@ -19,7 +19,8 @@ def add_laboratory(application: FastAPI, desk: Desk) -> None:
     opened.begin()
     for router in (
         runs.queue_router, runs.router, runs.traces_router, feedback.router,
-        feedback.reports_router, feedback.history_router, experience.router,
+        feedback.reports_router, feedback.history_router, suggesting.router,
+        experience.router,
         runs.passages_router, settings.router,
     ):  # fmt: skip
         application.include_router(router, prefix="/lab")
