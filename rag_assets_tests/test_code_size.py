@@ -5,13 +5,13 @@ import pytest
 from benchmarks.code_size import count_code, measure
 
 LIMITS = {
-    "code lines": 79_500,
-    "modules": 414,
-    "functions": 6_560,
+    "code lines": 80_700,
+    "modules": 418,
+    "functions": 6_640,
     "packages": 22,
-    "lines of tests": 73_500,
-    "code lines of benchmarks": 7_880,
-    "words of docs": 38_000,
+    "lines of tests": 74_400,
+    "code lines of benchmarks": 8_000,
+    "words of docs": 38_450,
 }
 # A limit follows what has become smaller: it may be so much above it.
 _SLACK = 1.03
