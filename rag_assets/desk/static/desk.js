@@ -3,7 +3,7 @@
 //   data-push        of such a link or form: the address changes with it
 //   data-key="j"     pressing this key outside of a field clicks it
 //   data-drop        of a form: files dropped on it are put into its field
-//   data-shares      of a table: the share of each value in their sum stands in the row's output
+//   data-shares      of a table: the share of each value in their sum stands in its row at .share
 //   data-stream="…"  append what the stream says; at its end go where it leads
 "use strict";
 const desk = {
@@ -121,9 +121,9 @@ document.addEventListener("input", (event) => {
   const largest = Math.max(...values), known = values.every((each) => each >= 0 && each < Infinity);
   const sum = values.reduce((all, each) => all + each / (largest || 1), 0) || 1;
   const rounded = { minimumFractionDigits: 3, maximumFractionDigits: 3, roundingMode: "halfEven" };
-  for (const each of table.querySelectorAll("output")) each.textContent = "–";
+  for (const each of table.querySelectorAll(".share")) each.textContent = "–";
   fields.forEach((field, at) => {
-    if (known) field.closest("tr").querySelector("output").textContent =
+    if (known) field.closest("tr").querySelector(".share").textContent =
       (values[at] / (largest || 1) / sum).toLocaleString("en", rounded);
   });
   document.getElementById("all-zero").hidden = !known || largest !== 0;

@@ -84,7 +84,7 @@ class Week:
             self.page.locator("[name=value]").nth(row).fill(value)
 
     def shares(self) -> list[str]:
-        return self.page.locator("output").all_inner_texts()
+        return self.page.locator(".share").all_inner_texts()
 
 
 def data_of(lab: Laboratory) -> str:
@@ -144,7 +144,7 @@ def live_a_week(week: Week) -> list[str]:
     page.get_by_role("link", name=re.compile(say("Tell what it gave"))).click()
     page.get_by_label(say("Score"), exact=True).fill("8")
     week.measure(("C2H4", "6"), ("CO", "2"))
-    expect(page.locator("output").first).to_have_text("0.750")
+    expect(page.locator(".share").first).to_have_text("0.750")
     assert week.shares() == ["0.750", "0.250"]
     for typed, shown in (("x", "–"), ("1e308", "1.000"), ("0", "0.000"), ("14", "0.875")):
         page.locator("[name=value]").first.fill(typed)
