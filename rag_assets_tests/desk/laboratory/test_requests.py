@@ -60,7 +60,7 @@ def test_a_request_becomes_runs_that_the_desk_works_on(visited: Visit) -> None:
 def test_what_collecting_is_is_said_before_a_run_begins(visited: Visit) -> None:
     text = visited.see("/lab/runs/new")
     assert "No language model is named in config.yaml" in text
-    assert "It ranks and concludes nothing" in text
+    assert "Words decide which is which" in text
     assert "All runs of one request give the same." in text
 
 

@@ -83,6 +83,12 @@ def test_each_ground_says_its_basis_and_what_is_not_certain_stands_apart(visited
     assert "Tungsten gave vacancies." in apart
 
 
+def _cited(visited: Visit, run_id: str) -> str:
+    """Return a citation of a passage in kb_principles."""
+    grounds = visited.run(run_id).recipes[0].grounds
+    return next(c for one in grounds for c in one.citations if "kb_principles" in c)
+
+
 def test_every_citation_opens_what_the_run_read(made: tuple[Visit, str]) -> None:
     visited, run_id = made
     page = visited.get(f"/lab/runs/{run_id}")
@@ -93,7 +99,7 @@ def test_every_citation_opens_what_the_run_read(made: tuple[Visit, str]) -> None
         assert "As the run read it" in text
         assert "Its words are the same." in text
         assert "raw/kb_" in text
-    cited = visited.run(run_id).recipes[0].grounds[0].citations[0]
+    cited = _cited(visited, run_id)
     assert "copper and molybdenum" in visited.see(f"/lab/passages/{cited}")
 
 
@@ -110,7 +116,7 @@ def test_a_printed_passage_opens_with_its_page_and_a_mark_on_it(made: tuple[Visi
 
 def test_a_citation_that_is_gone_opens_as_the_run_read_it_or_says_so(visited: Visit) -> None:
     run_id = visited.ask()
-    cited = visited.run(run_id).recipes[0].grounds[0].citations[0]
+    cited = _cited(visited, run_id)
     shutil.rmtree(visited.lab.workspace.root / "index" / "kb_principles")
     assert "copper and molybdenum" in visited.see(f"/lab/passages/{cited}?run={run_id}")
     visited.get(f"/lab/passages/{cited}", 404)
