@@ -560,7 +560,11 @@ def project(item: Item, variants: Sequence[Lesson], template: Template) -> str:
 
 
 class _Further(dict[str, Any]):
-    """Further fields; one that an item has not is empty, for not every item has every field."""
+    """Further fields; one that an item has not is empty, and so is what would be in it, for not
+    every item has every field.
+    """
 
-    def __missing__(self, key: str) -> str:
-        return ""
+    def __missing__(self, key: str) -> Any:
+        from jinja2 import ChainableUndefined
+
+        return ChainableUndefined(name=key)

@@ -344,9 +344,12 @@ def queue_again(lab: Laboratory, run_id: str, *, at: str, by: str) -> Run:
     with lab.store.writing(at, by) as writing:
         run, _ = read_run(writing, run_id)
         if run.state not in {"failed", "canceled"} or run.kind == "imported":
+            mend = "Submit the request again for further recipes."
+            if run.state == "running":
+                mend = "If its process has died, `rag lab run` marks it as failed; then try again."
             raise UsageError(
                 f"run {run_id} is {run.state}: only one that failed or was canceled is begun "
-                "again. Submit the request again for further recipes."
+                f"again. {mend}"
             )
         again = run.model_copy(update={"state": "queued", "reason": "", "trace": None})
         record_run(writing, again)
