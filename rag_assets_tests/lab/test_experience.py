@@ -178,7 +178,11 @@ def test_a_run_is_never_told_what_it_taught_itself(lab: Laboratory) -> None:
 def test_what_is_shown_is_the_projection_of_the_role_with_its_version(lab: Laboratory) -> None:
     item = note(lab, "Copper raised ethylene.", extra={"solvent": "water"})
     with lab.store.writing(AT, "bo") as writing:
-        save_template(writing, "mof_expert", "{{ content }} In {{ extra.solvent }}{{ extra.no }}{{ extra.recipe.M1 }}.")
+        save_template(
+            writing,
+            "mof_expert",
+            "{{ content }} In {{ extra.solvent }}{{ extra.no }}{{ extra.recipe.M1 }}.",
+        )
     found = {
         role: recall(lab.store, lab.nearness, "copper", role, k_role=1, k_global=1)[0]
         for role in ("mof_expert", "tio2_expert")
