@@ -5,7 +5,7 @@ import pytest
 from benchmarks.code_size import count_code, measure
 
 LIMITS = {
-    "code lines": 80_700,
+    "code lines": 80_720,
     "modules": 418,
     "functions": 6_640,
     "packages": 22,

@@ -2,14 +2,17 @@
 
 # Its modules, one a subject; others import them by name.
 PUBLIC_MODULES = (
+    "acids",
     "chemistry",
     "collecting",
     "differences",
     "engine",
+    "evidence",
     "experience",
     "feedback",
     "importing",
     "laboratory",
+    "opinion",
     "products",
     "prompts",
     "queue",

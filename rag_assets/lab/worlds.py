@@ -8,7 +8,6 @@ from typing import Any, Literal, TypeVar
 from pydantic import TypeAdapter, ValidationError
 
 from rag_assets.answering.agents import LiveWorld
-from rag_assets.answering.agents.loop import Watch, unwatched
 from rag_assets.answering.agents.trace import ModelTurn
 from rag_assets.lab.chemistry import Carboxyl, find_carboxyl
 from rag_assets.lab.runs import Support
@@ -19,6 +18,7 @@ from rag_assets.llm import Budget, ChatModel, ChatRequest, request_key
 from rag_assets.model import BudgetError, DamagedFileError, RecordingError, UsageError
 
 Stop = Literal["canceled", "seconds"]
+Watch = Callable[[str], None]
 _Result = TypeVar("_Result")
 # How soon a canceled run lets go of a call.
 _LOOKS_EVERY_SECONDS = 0.2
@@ -42,7 +42,7 @@ class LiveLab:
     def __init__(
         self, library: LabLibrary, models: Mapping[Role, ChatModel], budget: Budget, weigh: Weigh,
         is_canceled: Callable[[], bool], limit_call: Callable[[], Budget] = Budget,
-        watch: Watch = unwatched,
+        watch: Watch = lambda _: None,
     ) -> None:  # fmt: skip
         tools = tools_of("orchestrator", is_root=True)
         self._worlds: dict[str, LiveWorld[LabLibrary]] = {

@@ -141,12 +141,14 @@ OWNERS = {
     "files of the package": {
         "desk/rendering.py",
         "embedding/taught.py",
+        "lab/acids.py",
         "law/names.py",
         "llm/contract.py",
         "retrieval/languages.py",
     },
     "what a laboratory remembers, which nothing rebuilds": {
         "cli/lab.py:lab_show",
+        "lab/importing.py",
         "lab/queue.py",
         "lab/showing.py",
         "lab/store.py",
