@@ -85,6 +85,7 @@ _COMPARED = re.compile(
     re.IGNORECASE,
 )
 # What replaces it is no rival: “replacing Zn with Mn”, “swapping glycine for alanine”.
+_REPLACED = re.compile(r"replac|swap", re.IGNORECASE)
 _FOR = re.compile(r"\b(?:with|for|by)\b|[,，]", re.IGNORECASE)
 _PREFERRED_TO = re.compile(
     r"\b(?:over|at the expense of|rather than|instead of)\b|而不是", re.IGNORECASE
@@ -96,7 +97,14 @@ _REPEATS = re.compile(
 )
 # What joins two metals to one dopant: Cu–Mo, Cu/Mo, copper and molybdenum, 铜和钼.
 _JOINED = re.compile(r"\s*(?:[-–—/+&·]|and|和|与|、)?\s*")
-_NO_WORD_OF_LESS = re.compile(r"detection limits?|limits? of detection|检[测出]限", re.IGNORECASE)
+# A limit of detection, or what becomes less is none of the products.
+_NO_WORD_OF_LESS = re.compile(
+    r"detection limits?|limits? of detection|检[测出]限"
+    r"|\b(?:lower|reduc|decreas|rais|increas|shrink|narrow|shorten|widen|extend)\w*"
+    r" (?:[\w-]+ ){0,3}?"
+    r"(?:barrier|overpotential|band ?gap|gap|lifetime|recombination|absorption|surface area)",
+    re.IGNORECASE,
+)
 _NUMBER = r"(\d+(?:\.\d+)?)(?:\s?±\s?\d+(?:\.\d+)?)?"
 _BETWEEN = r"(?:\s?(?:%|[µμm]?mol[^,;()]{0,16}?))?"
 _FROM_TO = re.compile(
@@ -128,6 +136,8 @@ _GOES_ON = re.compile(
 _PRODUCT_ACIDS = frozenset({"formic acid"})
 # So many characters before a product may say that another one is preferred to it.
 _PREFERENCE = 24
+# So many characters between a word of less and the product that it is said of.
+_BOUND = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,7 +231,7 @@ def _read_sentence(
         context = ()
         # “… raised ethylene, but Cu–Zn lowered it”.
         for given in named or [_Place(-1, -1, next(iter(only)) if len(only) == 1 else "")]:
-            direction = _direction(clause, start, given, moved)
+            direction = _direction(clause, start, given, named, moved)
             turned = _FLIPPED.get(direction, direction)
             is_turned = _ITS_ABSENCE.search(clause) is not None
             for name in subject:
@@ -282,12 +292,14 @@ def _rivals(sentence: str, start: int, end: int, own: Sequence[_Place]) -> set[s
     behind = _COMPARED.search(sentence, start, end)
     if behind is None:
         return set()
-    stop = _FOR.search(sentence, behind.end(), end)
+    stop = _FOR.search(sentence, behind.end(), end) if _REPLACED.match(behind.group()) else None
     until = stop.start() if stop else end
     return {one.name for one in own if behind.start() <= one.start < until}
 
 
-def _direction(clause: str, start: int, product: _Place, moved: Sequence[_Place]) -> Direction:
+def _direction(
+    clause: str, start: int, product: _Place, named: Sequence[_Place], moved: Sequence[_Place]
+) -> Direction:
     """Return what a clause says of a product; the nearest word of more or less decides."""
     if any(one.name == "refuted" for one in moved):
         return "no effect"
@@ -299,6 +311,10 @@ def _direction(clause: str, start: int, product: _Place, moved: Sequence[_Place]
     rest = _COMPARED.split(_ITS_ABSENCE.sub(" ", rest))[0]
     if nearest.name == "none" or is_negated(rest):
         return "no effect"
+    # “CO and hardly any ethylene”: it is said of ethylene alone.
+    bound = [one for one in named if 0 <= one.start - nearest.end <= _BOUND]
+    if product.start < nearest.start and bound and product not in bound:
+        return "names"
     before = clause[: max(product.start - start, 0)]
     is_rival = _PREFERRED_TO.search(before[-_PREFERENCE:]) is not None
     return _FLIPPED[direction] if is_rival else direction
