@@ -119,7 +119,7 @@ _AGAINST = re.compile(
 _SAME_SHARE = 0.1
 # *CO and its dimer are no product that is measured.
 _BOUND_CO = re.compile(r"[\s-]?(?:dimer|intermediate|adsor|coupling|binding)", re.IGNORECASE)
-# Two metals that are written as one dopant, where one letter would not be told from a word.
+# Two metals that are written as one dopant, where one letter alone may be a word.
 _WRITTEN_PAIR = re.compile(
     r"(?<![A-Za-z0-9])([A-Z][a-z]?)\s?[-–—/:·]\s?([A-Z][a-z]?)(?![A-Za-z0-9])"
 )

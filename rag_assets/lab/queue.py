@@ -471,7 +471,7 @@ def make_run(
 
 
 class _Steps:
-    """Writes the events of a run, when each came, and tells whoever waits."""
+    """Writes the events of a run, when each came, and passes each step on."""
 
     def __init__(
         self, trace: TextIO, times: TextIO, clock: Callable[[], float],
@@ -492,7 +492,7 @@ class _Steps:
         turn = event.get("turn")
         if turn is not None:
             self._tokens += turn["usage"]["prompt_tokens"] + turn["usage"]["completion_tokens"]
-        # A usable answer is told as the next step, and how the run ended as its state.
+        # A usable answer shows as the next step, and the end of the run as its state.
         is_told = event["kind"] == "ended" or (turn is not None and not turn["fault"])
         if not is_told and event.get("by") != PROGRAM:
             self.tell(step_title(event))

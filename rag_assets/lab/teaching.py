@@ -219,7 +219,7 @@ class Fact(NamedTuple):
     """A number that the feedback has.
 
     Args:
-        label: of a measurement, as a reader is told it (`C2H4 75 %`); empty of a number of the
+        label: of a measurement, as a reader sees it (`C2H4 75 %`); empty of a number of the
             recipe, None of one of the experimenter's words.
         of: the products that it is about; of none, it is about any.
         is_of_others: whether the comparison has it, with other runs.
@@ -274,7 +274,7 @@ def find_basis(said: str, facts: Facts) -> tuple[str, list[str], list[str]]:
 
     Returns:
         The first number that the feedback does not have, empty for none; the measurements that the
-        others are, as a reader is told them; the numbers that only the experimenter's words have.
+        others are, as a reader sees them; the numbers that only the experimenter's words have.
     """
     wrong, measured, words = "", dict[str, None](), dict[str, None]()
     for start, end in split_sentences(said):

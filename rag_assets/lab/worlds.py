@@ -36,7 +36,7 @@ class LiveLab:
         weigh: holds statements against what they cite.
         is_canceled: looked at before every call.
         limit_call: begins the time of one answer.
-        watch: is told what is asked, for who waits.
+        watch: called with a line when a model is asked.
     """
 
     def __init__(
