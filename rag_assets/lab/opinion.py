@@ -7,6 +7,7 @@ they hold what they claim. `python -m benchmarks.lab_opinion` measures both.
 """
 
 import threading
+import warnings
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -124,7 +125,9 @@ def judge_history(
     values = np.array([value for _, value in results])
     # Each recipe counts once, however often it was made.
     weights = 1 / np.bincount(group)[group] / len(recipes)
-    with _LOCK, model.seeded():
+    with _LOCK, warnings.catch_warnings(), model.seeded():
+        # Of a jitter of 1e-8 on a matrix; one that no jitter mends is an error.
+        warnings.filterwarnings("ignore", ".*added jitter")
         fitted = model.fit(results)
         of_model, spread = held_back(fitted[1], group)
         of_mean = np.array([
