@@ -66,7 +66,7 @@ def test_notebook_runs_from_an_empty_folder_to_a_cited_context(tmp_path: Path) -
 def test_example_of_a_script_can_be_read(tmp_path: Path) -> None:
     from rag_assets.llm import read_script
 
-    page = (ROOT / "docs" / "language-models.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "models.md").read_text(encoding="utf-8")
     script = next(s for s in re.findall(r"```yaml\n(.*?)```", page, re.DOTALL) if "answers" in s)
     (tmp_path / "script.yaml").write_text(script, encoding="utf-8")
     assert len(read_script(tmp_path / "script.yaml").answers) == 3
