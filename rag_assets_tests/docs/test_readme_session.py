@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-PAGES = ["README.md", "docs/python.md", "docs/duckdb.md", "docs/lancedb.md"]
+PAGES = ["README.md", "docs/python.md", "docs/tables.md"]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
@@ -85,7 +85,7 @@ def test_python_examples_run_as_they_stand(page: str, tmp_path: Path) -> None:
     text = (ROOT / page).read_text(encoding="utf-8")
     examples = re.findall(r"^```python\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
     assert examples
-    if page in {"docs/duckdb.md", "docs/lancedb.md"}:
+    if page == "docs/tables.md":
         assert run("rag --workspace library ingest", tmp_path).returncode == 0
     for number, example in enumerate(examples):
         file = tmp_path / f"example_{number}.py"

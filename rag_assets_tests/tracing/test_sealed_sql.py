@@ -182,7 +182,7 @@ def test_every_documented_statement_works(workspace: Workspace, statement: str) 
 
 @pytest.mark.parametrize(
     "table",
-    re.findall(r"(?m)^\| `(\w+)` \|", (CHECKOUT / "docs/duckdb.md").read_text(encoding="utf-8")),
+    re.findall(r"(?m)^\| `(\w+)` \|", (CHECKOUT / "docs/tables.md").read_text(encoding="utf-8")),
 )
 def test_every_documented_table_is_there_and_described(workspace: Workspace, table: str) -> None:
     with open_sql(workspace) as connection:
