@@ -64,8 +64,7 @@ PUBLICATION_REASONS = {
 VERDICT_REASONS = {
     "supported": ("OK", "The passage supports the sentence."),
     "weakly_supported": ("WEAK", "Supported in part, or not surely: cite better, or say less."),
-    "framed": ("WEAK", ("The source contains the words but does not assert them: it asks, "
-    "supposes, denies or reports them.")),
+    "framed": ("WEAK", "The source has the words but asks, supposes, denies or reports them."),
     "judged_supported": ("OK", "A person decided that the source supports the sentence."),
     "judged_unsupported": ("MISSING", "A person decided that the source does not support it."),
     "judged_needs_work": ("WEAK", "A person decided that the sentence needs work."),
@@ -73,11 +72,9 @@ VERDICT_REASONS = {
     "wrong_article": ("WEAK", "Supported, but by another article, or below another lead."),
     "drops_exception": ("WEAK", "Omits an exception or a condition of the article."),
     "not_in_force": ("WEAK", "The law is repealed on that day."),
-    "misquoted": ("WEAK or MISSING", ("A quotation differs from the source; MISSING for a number, "
-    "a negation or an exception.")),
+    "misquoted": ("WEAK or MISSING", "A quotation differs (MISSING: number, negation, exception)."),
     "quote_not_found": ("MISSING", "The quotation is not in the document."),
-    "facts_differ": ("WEAK", ("A number differs from the passages and cannot be calculated from "
-    "them.")),
+    "facts_differ": ("WEAK", "A number is not that of the passages, nor calculated from them."),
     "unread": ("WEAK", "The nearest passage, which no model has read: read it yourself."),
     "contradicted": ("MISSING", "The source says otherwise."),
     "not_found": ("MISSING", "No passage supports it: cite another source."),
@@ -86,10 +83,8 @@ VERDICT_REASONS = {
     "unknown_uid": ("ERROR", "No document or law has this name; the nearest is shown."),
     "unknown_article": ("ERROR", "The law has no such wording or article; the nearest is shown."),
     "no_entry": ("ERROR", "The reference list has no entry for the citation."),
-    "unsure_entry": ("ERROR", ("Several entries or documents fit, or one only nearly: settle it "
-    "with `rag references`.")),
-    "not_in_library": ("ERROR", ("The library has no document for the entry: add its file, or "
-    "settle it with `rag references`.")),
+    "unsure_entry": ("ERROR", "Several entries or documents fit: settle it with `rag references`."),
+    "not_in_library": ("ERROR", "Add the entry's file, or settle it with `rag references`."),
     "removed": ("ERROR", "The file was removed: restore it, or cite another document."),
     "ambiguous_uid": ("ERROR", "Several namespaces have it: write `{#namespace:doc_uid}`."),
     "not_citable": ("ERROR", "The file is not in a folder of evidence."),
