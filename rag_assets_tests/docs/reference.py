@@ -70,6 +70,10 @@ VERDICT_REASONS = {
     "judged_supported": ("OK", "A person has judged that the source supports the sentence."),
     "judged_unsupported": ("MISSING", "A person has judged that the source does not support it."),
     "judged_needs_work": ("WEAK", "A person has judged that the sentence needs work."),
+    "agent_supports": ("OK", "An AI agent has judged so, with a quotation that was found."),
+    "agent_partly": ("WEAK", "As `agent_supports`: the source says it in part."),
+    "agent_contradicts": ("MISSING", "As `agent_supports`: the source says otherwise."),
+    "agent_does_not_address": ("MISSING", "As `agent_supports`: the source is silent on it."),
     "wrong_page": ("WEAK", "Supported, but not on the page that the citation names."),
     "wrong_article": ("WEAK", ("Supported, but by another article than the citation names, "
     "by a passage that does not speak of it, or below the lead of another paragraph.")),
