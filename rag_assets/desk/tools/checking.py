@@ -2,10 +2,9 @@
 
 from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, cast
+from typing import TYPE_CHECKING, Annotated, Literal, NotRequired, TypedDict, cast
 
 from pydantic import Field
 
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
 
 # Texts of drafts that are no files, for as long as the server runs.
 _MOST_TEXTS, _LONGEST_TEXT = 16, 2_000_000
-_PAGE, _MOST_PASSAGES, _MOST_CANDIDATES = 10, 8, 3
+_PAGE, _MOST_PASSAGES = 10, 8
 _LONGEST_MODEL, _LONGEST_CLIENT = 40, 45
 HOW_TO_JUDGE = """\
 Judge by this document alone, not by what you know, and only what `claim` says.
@@ -42,117 +41,37 @@ CitationOf = Annotated[
 Verdict = Literal["supports", "partly", "contradicts", "does_not_address"]
 
 
-@dataclass(kw_only=True)
-class Result:
-    """What a tool returns; `about` says what the marks around texts mean."""
-
-    about: str = ""
-
-
-@dataclass(kw_only=True)
-class CheckedSentence(Result):
-    """A sentence judged against one document."""
-
-    verdict: str
-    probability: float | None
-    document: str
-    place: str | None
-    passage: str | None
-    quote: str | None
-    reason: str
-
-
-@dataclass(kw_only=True)
-class CheckedCitation:
-    """A citation of a draft with its verdict, and whether a person or an agent has judged it."""
-
-    citation: str
-    status: str
-    judged_by: str
-    where: str
-    claim: str
-    cites: str
-    document: str
-    quote: str | None
-    place: str | None
-    reason: str
-
-
-@dataclass(kw_only=True)
-class AuditedDraft(Result):
-    """A draft's citations, the most urgent first."""
-
-    draft: str
-    counts: dict[str, int]
-    to_judge: int
-    citations: list[CheckedCitation]
-    warnings: list[str]
-    next_step: str
-
-
-@dataclass(kw_only=True)
-class PairedCitation:
-    """A citation as written, and the document it means, or why none."""
-
-    cites: str
-    lines: list[int]
-    document: str | None
-    title: str | None = None
-    reason: str = ""
-    entries: list[str] = field(default_factory=list)
-    candidates: list[str] = field(default_factory=list)
-
-
-@dataclass(kw_only=True)
-class PairedDraft(Result):
-    """The citations of a draft, those without a document first."""
-
-    draft: str
-    paired: int
-    unpaired: int
-    citations: list[PairedCitation]
-    next_step: str
-
-
-@dataclass(kw_only=True)
-class CandidatePassage:
-    """A passage of the cited document."""
-
-    place: str | None
-    text: str
-
-
-@dataclass(kw_only=True)
-class CitationEvidence(Result):
-    """All that is needed to judge a citation."""
-
-    citation: str
-    sentence: str
-    before: str
-    after: str
-    claim: str
-    cites: str
-    document: str
-    title: str | None
-    passages: list[CandidatePassage]
-    passages_in_all: int
-    built_in_check: str
-    judged_by: str
-    how_to_judge: str
-
-
-@dataclass(kw_only=True)
-class RecordedVerdict(Result):
-    """What was recorded, and what is to be judged next."""
-
-    citation: str
-    verdict: str
-    status: str
-    quote: str
-    place: str
-    judged_by: str
-    to_judge: int
-    next_citation: str | None
+# What tools return, as their schemas show it; `about` says what the marks around texts mean.
+CheckedSentence = TypedDict("CheckedSentence", {  # noqa: UP013  # a field a line is a page
+    "about": NotRequired[str], "verdict": str, "probability": float | None, "document": str,
+    "place": str | None, "passage": str | None, "quote": str | None, "reason": str,
+})  # fmt: skip
+CheckedCitation = TypedDict("CheckedCitation", {  # noqa: UP013
+    "citation": str, "status": str, "judged_by": str, "where": str, "claim": str, "cites": str,
+    "document": str, "quote": str | None, "place": str | None, "reason": str,
+})  # fmt: skip
+AuditedDraft = TypedDict("AuditedDraft", {  # noqa: UP013
+    "about": NotRequired[str], "draft": str, "counts": dict[str, int], "to_judge": int,
+    "citations": list[CheckedCitation], "warnings": list[str], "next_step": str,
+})  # fmt: skip
+PairedCitation = TypedDict("PairedCitation", {  # noqa: UP013
+    "cites": str, "lines": list[int], "document": str | None, "title": str | None, "reason": str,
+    "entries": list[str], "candidates": list[str],
+})  # fmt: skip
+PairedDraft = TypedDict("PairedDraft", {  # noqa: UP013
+    "about": NotRequired[str], "draft": str, "paired": int, "unpaired": int,
+    "citations": list[PairedCitation], "next_step": str,
+})  # fmt: skip
+CitationEvidence = TypedDict("CitationEvidence", {  # noqa: UP013
+    "about": NotRequired[str], "citation": str, "sentence": str, "before": str, "after": str,
+    "claim": str, "cites": str, "document": str, "title": str | None,
+    "passages": list[dict[str, str]], "passages_in_all": int, "built_in_check": str,
+    "judged_by": str, "how_to_judge": str,
+})  # fmt: skip
+RecordedVerdict = TypedDict("RecordedVerdict", {  # noqa: UP013
+    "about": NotRequired[str], "citation": str, "status": str, "quote": str, "place": str,
+    "judged_by": str, "to_judge": int, "next_citation": str | None,
+})  # fmt: skip
 
 
 class Drafts:
@@ -169,13 +88,11 @@ class Drafts:
 
     def name(self, path: str, text: str) -> str:
         """Return what a draft is called in citation ids; keeps the text of one that is no file."""
-        if bool(path.strip()) == bool(text.strip()):
-            raise UsageError("give either `path` or `text` of the draft.")
+        if bool(path.strip()) == bool(text.strip()) or len(text) > _LONGEST_TEXT:
+            raise UsageError(f"give `path`, or `text` of at most {_LONGEST_TEXT} characters.")
         if path.strip():
             file, root = self._file(path.strip()), self.library.workspace.root
             return (file.relative_to(root) if file.is_relative_to(root) else file).as_posix()
-        if len(text) > _LONGEST_TEXT:
-            raise UsageError(f"'text' has more than {_LONGEST_TEXT} characters: save it as a file.")
         name = f"text-{hash_bytes(text.encode())[:12]}.md"
         self._texts[name] = text
         while len(self._texts) > _MOST_TEXTS:
@@ -183,7 +100,7 @@ class Drafts:
         return name
 
     def read(self, name: str) -> "Draft":
-        """Return the draft with a name of `name`."""
+        """Return the draft of a name."""
         from rag_assets.auditing import parse_draft, read_draft
 
         if name in self._texts:
@@ -196,63 +113,45 @@ class Drafts:
         from rag_assets.auditing.judgements import judgements_of
         from rag_assets.auditing.reviewing import make_review
 
-        draft = self.read(name)
-        audit = judge_draft(
-            self.library, draft, as_of=self.now().date(), on_progress=on_progress
-        )  # fmt: skip
+        draft, day = self.read(name), self.now().date()
+        audit = judge_draft(self.library, draft, as_of=day, on_progress=on_progress)
         return make_review(name, draft, audit, judgements_of(self.library.workspace))
 
-    def find(self, citation: str) -> tuple[str, "Review", "Item"]:
-        """Return the draft's name, its review and the item of a citation id that can be judged."""
-        name, _, key = citation.strip().rpartition("#")
-        review = self.review(name) if name else None
-        item = review.find(key) if review else None
-        if review is None or item is None:
-            raise UsageError(
-                f"there is no citation '{citation[:80]}' (any more). Call audit_draft for the "
-                "present ones."
-            )
-        if item.machine.status == "ERROR":
-            raise UsageError(
-                f"it cannot be judged: {item.machine.reason} Tell the person; pair_citations lists "
-                "the candidates."
-            )
-        return name, review, item
-
-    def document(self, item: "Item") -> "CitedDocument":
-        """Return the cited document; of a statute no more than the article that is cited."""
+    def find(self, citation: str) -> tuple["Review", "Item", "CitedDocument"]:
+        """Return a citation that can be judged, with its document; of a statute the article."""
         from rag_assets.auditing import open_published
-        from rag_assets.auditing.library import (
-            CitedDocumentRef,
-            cut_to_article,
-            find_statute,
-            statute_of_label,
-        )
+        from rag_assets.auditing.library import cut_to_article, find_statute, statute_of_label
 
+        name, _, key = citation.strip().rpartition("#")
+        review = self.review(name or key)
+        item = review.find(key)
+        if item is None:
+            raise UsageError(
+                f"there is no citation '{key}' (any more). Call audit_draft for those of now."
+            )
         row = item.machine
-        statute, namespace = statute_of_label(row.cites), row.namespace or ""
+        if row.status == "ERROR" or row.namespace is None:
+            raise UsageError(f"it cannot be judged: {row.reason} pair_citations lists candidates.")
+        statute = statute_of_label(row.cites)
         with open_published(self.library, self.now().date()) as library:
-            found = find_statute(statute, library, (namespace,)) if statute else None
-            ref = found if isinstance(found, CitedDocumentRef) else None
-            ref = ref or library.find(row.doc_uid, namespace)[0]
+            found = find_statute(statute, library, (row.namespace,)) if statute else ()
+            ref = library.find(row.doc_uid, row.namespace)[0] if isinstance(found, tuple) else found
             document = library.load(ref)
-            return cut_to_article(document, ref.article) if ref.article else document
+        return review, item, cut_to_article(document, ref.article) if ref.article else document
 
     def _file(self, path: str) -> Path:
         from rag_assets.auditing import DRAFT_SUFFIXES, list_drafts
 
         workspace = self.library.workspace
         given = Path(path).expanduser()
-        tried = [folder / given for folder in (workspace.root, workspace.drafts, Path.cwd())]
-        found = next((one for one in tried if one.is_file()), None)
-        if found is None or found.suffix.lower() not in DRAFT_SUFFIXES:
-            known = [one.relative_to(workspace.root).as_posix() for one in list_drafts(workspace)]
-            raise UsageError(
-                f"there is no draft '{path[:200]}' ({', '.join(DRAFT_SUFFIXES)}). Drafts of the "
-                f"library: {', '.join(known[:20]) or 'none'}. Else give an absolute path, or "
-                "`text` to audit_draft again."
-            )
-        return found.resolve() if found.is_symlink() else found
+        for file in (workspace.root / given, workspace.drafts / given, given.absolute()):
+            if file.is_file() and file.suffix.lower() in DRAFT_SUFFIXES:
+                return file
+        known = [one.relative_to(workspace.root).as_posix() for one in list_drafts(workspace)]
+        raise UsageError(
+            f"there is no draft '{path[:200]}' ({', '.join(DRAFT_SUFFIXES)}). Drafts of the library: "
+            f"{', '.join(known[:20]) or 'none'}. Give one of them, an absolute path, or `text`."
+        )
 
 
 def verify_sentence(
@@ -269,12 +168,13 @@ def verify_sentence(
 
     audit = audit_sentence(drafts.library, sentence, document, on_progress=on_progress)
     if not audit.rows or audit.rows[-1].status == "ERROR":
-        raise UsageError(f"{audit.errors[-1]} `search` names the doc_uid of each hit.")
+        raise UsageError(f"{' '.join(audit.errors)} `search` names the doc_uid of each hit.")
     row = audit.rows[-1]
-    return CheckedSentence(
-        verdict=row.status, probability=row.score, document=row.doc_uid, place=row.locator,
-        passage=row.passage, quote=row.shown_quote, reason=row.reason,
-    )  # fmt: skip
+    return {
+        "verdict": row.status, "probability": row.score, "document": row.doc_uid,
+        "place": row.locator, "passage": row.passage, "quote": row.shown_quote,
+        "reason": row.reason,
+    }  # fmt: skip
 
 
 def audit_draft(
@@ -289,26 +189,28 @@ def audit_draft(
     OK: supported; WEAK: in part, or not surely; MISSING: not; ERROR: the citation means no
     document. Give `citation` to citation_evidence to judge it yourself.
     """
+    from rag_assets.auditing import place_in
+
     name = drafts.name(path, text)
     review = drafts.review(name, on_progress)
-    rows = [
-        CheckedCitation(
-            citation=f"{name}#{item.key}", status=item.row.status, judged_by=_judge_of(item),
-            where=_where(review, item), claim=item.row.claim or item.row.sentence,
-            cites=item.row.shown_citation, document=item.row.doc_uid, quote=item.row.shown_quote,
-            place=item.row.locator, reason=item.row.reason,
-        )
+    rows: list[CheckedCitation] = [
+        {
+            "citation": f"{name}#{item.key}", "status": row.status, "judged_by": _judge_of(row),
+            "where": place_in(review.draft.name, row.line, row.file), "claim": row.claim,
+            "cites": row.shown_citation, "document": row.doc_uid, "quote": row.shown_quote,
+            "place": row.locator, "reason": row.reason,
+        }
         for item in review.items[start - 1 : start - 1 + _PAGE]
+        for row in [item.row]
     ]  # fmt: skip
     more, todo = start + _PAGE, _to_judge(review)
-    steps = [f"Call audit_draft with start={more} for more."] if more <= len(review.items) else []
+    steps = f"Call audit_draft with start={more} for more. " if more <= len(review.items) else ""
     if todo:
-        steps.append(f"{len(todo)} are not judged yet: begin with citation_evidence of the first.")
-    return AuditedDraft(
-        draft=name, counts={key: count for key, count in review.audit.counts.items()},
-        to_judge=len(todo), citations=rows, warnings=list(review.audit.warnings),
-        next_step=" ".join(steps),
-    )  # fmt: skip
+        steps += f"Not judged: {len(todo)}. Begin with citation_evidence of {name}#{todo[0].key}."
+    return {
+        "draft": name, "counts": dict(review.audit.counts.items()), "to_judge": len(todo),
+        "citations": rows, "warnings": list(review.audit.warnings), "next_step": steps,
+    }  # fmt: skip
 
 
 def pair_citations(drafts: Drafts, path: DraftPath = "", text: DraftText = "") -> PairedDraft:
@@ -320,41 +222,37 @@ def pair_citations(drafts: Drafts, path: DraftPath = "", text: DraftText = "") -
     from rag_assets.auditing.library import FaultyCitation, References, resolve_citation
 
     name = drafts.name(path, text)
-    draft = drafts.read(name)
-    found: dict[str, PairedCitation] = {}
+    draft, found = drafts.read(name), dict[str, PairedCitation]()
+    lines: dict[str, dict[int, None]] = {}
     with open_published(drafts.library, drafts.now().date()) as library:
         references = References(draft.references, library, draft.namespaces)
-        for sentence in draft.sentences:
-            for one in sentence.citations:
-                if one.label in found:
-                    lines = found[one.label].lines
-                    lines += [sentence.line] if sentence.line not in lines else []
-                    continue
-                meant = resolve_citation(one, library, draft.namespaces, references)
-                numbers = one.entries or tuple(references.labelled(one.label))
-                pairings = [references.pairing(number) for number in numbers]
-                found[one.label] = PairedCitation(
-                    cites=one.label, lines=[sentence.line],
-                    document=None if isinstance(meant, FaultyCitation) else meant.doc_uid,
-                    title=None if isinstance(meant, FaultyCitation) else meant.title,
-                    reason=meant.reason if isinstance(meant, FaultyCitation) else meant.pairing,
-                    entries=[references.entries[number].text for number in numbers],
-                    candidates=[
-                        f"{uid} ({why})"
-                        for pairing in pairings
-                        for (_, uid), why in pairing.candidates[:_MOST_CANDIDATES]
-                    ] if isinstance(meant, FaultyCitation) else [],
-                )  # fmt: skip
-    rows = sorted(found.values(), key=lambda one: one.document is not None)
-    unpaired = sum(one.document is None for one in rows)
+        for line, one in ((held.line, one) for held in draft.sentences for one in held.citations):
+            lines.setdefault(one.label, {})[line] = None
+            if one.label in found:
+                continue
+            meant = resolve_citation(one, library, draft.namespaces, references)
+            is_faulty = isinstance(meant, FaultyCitation)
+            entries = one.entries or tuple(references.labelled(one.label))
+            near = [pair for each in entries for pair in references.pairing(each).candidates]
+            found[one.label] = {
+                "cites": one.label, "lines": [], "document": getattr(meant, "doc_uid", None),
+                "title": getattr(meant, "title", None),
+                "reason": meant.reason if isinstance(meant, FaultyCitation) else meant.pairing,
+                "entries": [references.entries[each].text for each in entries],
+                "candidates": [f"{uid} ({why})" for (_, uid), why in near] if is_faulty else [],
+            }  # fmt: skip
+    rows = sorted(found.values(), key=lambda one: one["document"] is not None)
+    for row in rows:
+        row["lines"] = [*lines[row["cites"]]]
+    unpaired = sum(row["document"] is None for row in rows)
     said = (
         "Only a person settles a citation: `rag references DRAFT --settle ENTRY=UID`, or add the "
         "missing file to the library."
     )
-    return PairedDraft(
-        draft=name, paired=len(rows) - unpaired, unpaired=unpaired, citations=rows,
-        next_step=said if unpaired else "Call audit_draft.",
-    )  # fmt: skip
+    return {
+        "draft": name, "paired": len(rows) - unpaired, "unpaired": unpaired, "citations": rows,
+        "next_step": said if unpaired else "Call audit_draft.",
+    }  # fmt: skip
 
 
 def citation_evidence(
@@ -370,24 +268,23 @@ def citation_evidence(
     """
     from rag_assets.auditing.reviewing import choices_of
 
-    _, review, item = drafts.find(citation)
-    row, document = item.row, drafts.document(item)
+    review, item, document = drafts.find(citation)
+    row, around = item.row, review.draft.all_sentences
     chosen, count = choices_of(document, item.machine, words)
     if not count:
         raise UsageError(f"no passage of `{row.doc_uid}` holds all of these words. Try fewer.")
-    judged = [CandidatePassage(place=one.locator, text=one.text) for one in item.machine.passages]
-    listed = [CandidatePassage(place=one.locator, text=one.text) for one in chosen]
-    around = review.draft.all_sentences
-    before = [one.text for one in around if one.end <= row.sentence_start]
-    after = [one.text for one in around if one.start >= row.sentence_end]
-    return CitationEvidence(
-        citation=citation, sentence=row.sentence, before=" ".join(before[-2:]),
-        after=" ".join(after[:1]), claim=row.claim or row.sentence, cites=row.shown_citation,
-        document=row.doc_uid, title=row.title,
-        passages=(listed if words.strip() or not judged else judged)[:_MOST_PASSAGES],
-        passages_in_all=count, built_in_check=f"{item.machine.status}: {item.machine.reason}",
-        judged_by=_judge_of(item), how_to_judge=HOW_TO_JUDGE,
-    )  # fmt: skip
+    shown = chosen if words.strip() else item.machine.passages or chosen
+    return {
+        "citation": citation, "sentence": row.sentence,
+        "before": " ".join([one.text for one in around if one.end <= row.sentence_start][-2:]),
+        "after": " ".join([one.text for one in around if one.start >= row.sentence_end][:1]),
+        "claim": row.claim, "cites": row.shown_citation, "document": row.doc_uid,
+        "title": row.title, "passages": [
+            {"place": one.locator or "", "text": one.text} for one in shown[:_MOST_PASSAGES]
+        ],
+        "passages_in_all": count, "built_in_check": f"{item.machine.status}: {item.machine.reason}",
+        "judged_by": _judge_of(row), "how_to_judge": HOW_TO_JUDGE,
+    }  # fmt: skip
 
 
 def record_verdict(
@@ -408,16 +305,15 @@ def record_verdict(
     from rag_assets.auditing.judgements import ChosenPassage, append_judgement, judge_row
     from rag_assets.auditing.reviewing import place_of
 
-    name, review, item = drafts.find(citation)
-    document = drafts.document(item)
+    review, item, document = drafts.find(citation)
     try:
         printed, passage = find_evidence(quote, document)
     except RefusedQuoteError as error:
         fence = Fence()
         near = f" Nearest text: {fence.mark(error.nearest)} {fence.about}" if error.nearest else ""
         raise UsageError(f"nothing was recorded: {error}{near}") from error
-    place = place_of(passage, document.page_labels)
     by = client[:_LONGEST_CLIENT] or "unknown"
+    place = place_of(passage, document.page_labels)
     judgement = judge_row(
         item.machine, cast("AgentDecision", f"agent_{verdict}"),
         by=f"{by} ({model.strip()[:_LONGEST_MODEL]})" if model.strip() else by,
@@ -426,27 +322,20 @@ def record_verdict(
         chosen=ChosenPassage(printed, place, passage.chunk_id),
     )  # fmt: skip
     append_judgement(drafts.library.workspace, judgement)
-    review = drafts.review(name)
-    kept = review.find(item.key)
-    todo = _to_judge(review)
-    return RecordedVerdict(
-        citation=citation, verdict=verdict, status=kept.row.status if kept else "", quote=printed,
-        place=place, judged_by=_judge_of(kept) if kept else "", to_judge=len(todo),
-        next_citation=f"{name}#{todo[0].key}" if todo else None,
-    )  # fmt: skip
+    review = drafts.review(review.name)
+    row, todo = (review.find(item.key) or item).row, _to_judge(review)
+    return {
+        "citation": citation, "status": row.status, "quote": printed, "place": place,
+        "judged_by": _judge_of(row), "to_judge": len(todo),
+        "next_citation": f"{review.name}#{todo[0].key}" if todo else None,
+    }  # fmt: skip
 
 
-def _judge_of(item: "Item") -> str:
-    person = item.row.person
+def _judge_of(row: "CitationVerdict") -> str:
+    person = row.person
     if person is None:
         return "built_in_check"
     return f"{'AI agent' if person.is_agent else 'person'} {person.by}"
-
-
-def _where(review: "Review", item: "Item") -> str:
-    from rag_assets.auditing import place_in
-
-    return place_in(review.draft.name, item.row.line, item.row.file)
 
 
 def _to_judge(review: "Review") -> "list[Item]":
