@@ -843,12 +843,10 @@ class Reviews:
 
     def _chosen(self, asked: Asked, item: Item, chunk_id: str) -> ChosenPassage:
         document = self.document(asked, item)
-        passages: Sequence[Any] = document.passages if document is not None else ()
-        for passage in passages:
-            if passage.chunk_id == chunk_id:
-                place = place_of(passage, document.page_labels if document is not None else ())
-                return ChosenPassage(passage.text, place, chunk_id)
-        raise UsageError(f"`{item.row.doc_uid}` has no passage '{chunk_id}'. Choose another one.")
+        found = find_choice(document, chunk_id) if document is not None else None
+        if found is None:
+            raise UsageError(f"`{item.row.doc_uid}` has no passage '{chunk_id}'. Choose another.")
+        return ChosenPassage(found.text, found.locator, chunk_id)
 
     def _made(self, name: str, draft: Draft, audit: CitationAudit) -> Review:
         """Return the review of an audit with the judgements of now; the last one where it holds."""

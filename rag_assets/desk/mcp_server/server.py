@@ -53,7 +53,8 @@ def build_server(library: OpenedLibrary, *, read_only: bool = False) -> MCPServe
         "rag-assets", instructions=INSTRUCTIONS, version=__version__, log_level="WARNING"
     )
     drafts = Drafts(library, datetime.now)
-    for tool in (*TOOLS.values(), *DRAFT_TOOLS.values()):
+    tools: list[ContextTool[Any]] = [*TOOLS.values(), *DRAFT_TOOLS.values()]
+    for tool in tools:
         writes = tool.name in _WRITING
         if not (writes and read_only):
             call = _explained(tool, drafts if tool.name in DRAFT_TOOLS else library)
@@ -86,7 +87,8 @@ def _explained(tool: ContextTool[Any], context: OpenedLibrary | Drafts) -> Calla
         except RagError as error:
             raise ToolError(hide_credentials(str(error))) from error
         fence = Fence()
-        return fence.over(found) | {"about": fence.about}
+        marked = fence.over(found)
+        return {"about": fence.about, **marked}
 
     # What the SDK makes the schema from.
     shown = [one for name, one in own.parameters.items() if name not in _HIDDEN]

@@ -4,7 +4,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, NotRequired, TypedDict, cast
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NotRequired, TypedDict, cast
 
 from pydantic import Field
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 # Texts of drafts that are no files, for as long as the server runs.
 _MOST_TEXTS, _LONGEST_TEXT = 16, 2_000_000
-_PAGE, _MOST_PASSAGES = 10, 8
+_PAGE, _MOST_PASSAGES, _AROUND = 10, 8, 400
 _LONGEST_MODEL, _LONGEST_CLIENT = 40, 45
 HOW_TO_JUDGE = """\
 Judge by this document alone, not by what you know, and only what `claim` says.
@@ -46,24 +46,16 @@ CheckedSentence = TypedDict("CheckedSentence", {  # noqa: UP013  # a field a lin
     "about": NotRequired[str], "verdict": str, "probability": float | None, "document": str,
     "place": str | None, "passage": str | None, "quote": str | None, "reason": str,
 })  # fmt: skip
-CheckedCitation = TypedDict("CheckedCitation", {  # noqa: UP013
-    "citation": str, "status": str, "judged_by": str, "where": str, "claim": str, "cites": str,
-    "document": str, "quote": str | None, "place": str | None, "reason": str,
-})  # fmt: skip
 AuditedDraft = TypedDict("AuditedDraft", {  # noqa: UP013
     "about": NotRequired[str], "draft": str, "counts": dict[str, int], "to_judge": int,
-    "citations": list[CheckedCitation], "warnings": list[str], "next_step": str,
-})  # fmt: skip
-PairedCitation = TypedDict("PairedCitation", {  # noqa: UP013
-    "cites": str, "lines": list[int], "document": str | None, "title": str | None, "reason": str,
-    "entries": list[str], "candidates": list[str],
+    "citations": list[dict[str, str | None]], "warnings": list[str], "next_step": str,
 })  # fmt: skip
 PairedDraft = TypedDict("PairedDraft", {  # noqa: UP013
     "about": NotRequired[str], "draft": str, "paired": int, "unpaired": int,
-    "citations": list[PairedCitation], "next_step": str,
+    "citations": list[dict[str, Any]], "next_step": str,
 })  # fmt: skip
 CitationEvidence = TypedDict("CitationEvidence", {  # noqa: UP013
-    "about": NotRequired[str], "citation": str, "sentence": str, "before": str, "after": str,
+    "about": NotRequired[str], "citation": str, "sentence": str, "context": str,
     "claim": str, "cites": str, "document": str, "title": str | None,
     "passages": list[dict[str, str]], "passages_in_all": int, "built_in_check": str,
     "judged_by": str, "how_to_judge": str,
@@ -149,7 +141,7 @@ class Drafts:
                 return file
         known = [one.relative_to(workspace.root).as_posix() for one in list_drafts(workspace)]
         raise UsageError(
-            f"there is no draft '{path[:200]}' ({', '.join(DRAFT_SUFFIXES)}). Drafts of the library: "
+            f"there is no draft '{path[:200]}' ({', '.join(DRAFT_SUFFIXES)}). The library has "
             f"{', '.join(known[:20]) or 'none'}. Give one of them, an absolute path, or `text`."
         )
 
@@ -193,7 +185,7 @@ def audit_draft(
 
     name = drafts.name(path, text)
     review = drafts.review(name, on_progress)
-    rows: list[CheckedCitation] = [
+    rows: list[dict[str, str | None]] = [
         {
             "citation": f"{name}#{item.key}", "status": row.status, "judged_by": _judge_of(row),
             "where": place_in(review.draft.name, row.line, row.file), "claim": row.claim,
@@ -222,7 +214,7 @@ def pair_citations(drafts: Drafts, path: DraftPath = "", text: DraftText = "") -
     from rag_assets.auditing.library import FaultyCitation, References, resolve_citation
 
     name = drafts.name(path, text)
-    draft, found = drafts.read(name), dict[str, PairedCitation]()
+    draft, found = drafts.read(name), dict[str, dict[str, Any]]()
     lines: dict[str, dict[int, None]] = {}
     with open_published(drafts.library, drafts.now().date()) as library:
         references = References(draft.references, library, draft.namespaces)
@@ -269,15 +261,14 @@ def citation_evidence(
     from rag_assets.auditing.reviewing import choices_of
 
     review, item, document = drafts.find(citation)
-    row, around = item.row, review.draft.all_sentences
+    row = item.row
     chosen, count = choices_of(document, item.machine, words)
     if not count:
         raise UsageError(f"no passage of `{row.doc_uid}` holds all of these words. Try fewer.")
     shown = chosen if words.strip() else item.machine.passages or chosen
     return {
         "citation": citation, "sentence": row.sentence,
-        "before": " ".join([one.text for one in around if one.end <= row.sentence_start][-2:]),
-        "after": " ".join([one.text for one in around if one.start >= row.sentence_end][:1]),
+        "context": review.draft.text[max(0, row.sentence_start - _AROUND) : row.sentence_end + _AROUND],
         "claim": row.claim, "cites": row.shown_citation, "document": row.doc_uid,
         "title": row.title, "passages": [
             {"place": one.locator or "", "text": one.text} for one in shown[:_MOST_PASSAGES]
