@@ -181,10 +181,11 @@ def audit_draft(
     OK: supported; WEAK: in part, or not surely; MISSING: not; ERROR: the citation means no
     document. Give `citation` to citation_evidence to judge it yourself.
     """
-    from rag_assets.auditing import place_in
+    from rag_assets.auditing import place_in, urgency
 
     name = drafts.name(path, text)
     review = drafts.review(name, on_progress)
+    items = sorted(review.items, key=lambda item: (urgency(item.row), item.row.number))
     rows: list[dict[str, str | None]] = [
         {
             "citation": f"{name}#{item.key}", "status": row.status, "judged_by": _judge_of(row),
@@ -192,11 +193,11 @@ def audit_draft(
             "cites": row.shown_citation, "document": row.doc_uid, "quote": row.shown_quote,
             "place": row.locator, "reason": row.reason,
         }
-        for item in review.items[start - 1 : start - 1 + _PAGE]
+        for item in items[start - 1 : start - 1 + _PAGE]
         for row in [item.row]
     ]  # fmt: skip
     more, todo = start + _PAGE, _to_judge(review)
-    steps = f"Call audit_draft with start={more} for more. " if more <= len(review.items) else ""
+    steps = f"Call audit_draft with start={more} for more. " if more <= len(items) else ""
     if todo:
         steps += f"Not judged: {len(todo)}. Begin with citation_evidence of {name}#{todo[0].key}."
     return {
@@ -268,7 +269,7 @@ def citation_evidence(
     shown = chosen if words.strip() else item.machine.passages or chosen
     return {
         "citation": citation, "sentence": row.sentence,
-        "context": review.draft.text[max(0, row.sentence_start - _AROUND) : row.sentence_end + _AROUND],
+        "context": review.draft.text[max(0, row.sentence_start - _AROUND) :][: 3 * _AROUND],
         "claim": row.claim, "cites": row.shown_citation, "document": row.doc_uid,
         "title": row.title, "passages": [
             {"place": one.locator or "", "text": one.text} for one in shown[:_MOST_PASSAGES]
