@@ -424,7 +424,7 @@ _SAID: Mapping[str, str] = {
     "agent_supports": "judged it supported",
     "agent_partly": "judged it supported in part",
     "agent_contradicts": "judged it contradicted",
-    "agent_does_not_address": "judged that the document does not address it",
+    "agent_does_not_address": "judged it not addressed by the document",
 }
 # Of a sentence that was edited, characters that are repeated.
 _SHOWN = 120
@@ -514,7 +514,7 @@ def _decided(row: CitationVerdict, judgement: Judgement) -> CitationVerdict:
     if judgement.comment:
         parts.append(f"“{' '.join(judgement.comment.split())}”")
     if chosen is not None:
-        words = f": “{chosen.text}”" if is_agent(judgement.decision) else "."
+        words = f": “{chosen.text}”." if is_agent(judgement.decision) else "."
         parts.append(f"It rests on {chosen.locator}{words}")
     parts.append(f"The machine says {row.status}: {row.reason}")
     return replace(

@@ -30,8 +30,8 @@ TREES = (
     "# The shade of street trees in dry towns\n\n## How much the pavement cools in summer\n\n"
     "The e\ufb03cient crowns of plane trees cooled the pave-\nment by 14 degrees in the afternoon. "
     f"Watering was needed only in the first three years. {COMMAND}\n\n"
-    "# References\n\n1. Smith, J. (2019). Planting of street trees in dry towns. Journal of Shade.\n"
-    "2. Jones, A. (2021). Plane trees and their watering. Journal of Shade.\n"
+    "# References\n\n1. Smith, J. (2019). Planting of street trees in dry towns. Shade.\n"
+    "2. Jones, A. (2021). Plane trees and their watering. Shade.\n"
 )
 CHAPTER = (
     "Street trees made the pavement 14 degrees cooler {#trees}. They need water for three years "

@@ -34,7 +34,7 @@ _READS = ToolAnnotations(
 )
 # It appends to a journal; what was judged before stays there.
 _WRITES = ToolAnnotations(
-    read_only_hint=False, destructive_hint=False, idempotent_hint=True, open_world_hint=False
+    read_only_hint=False, destructive_hint=False, idempotent_hint=False, open_world_hint=False
 )
 _WRITING = frozenset({"record_verdict"})
 # Given by the server, not by the model.

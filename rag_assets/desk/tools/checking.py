@@ -272,7 +272,8 @@ def citation_evidence(
         "context": review.draft.text[max(0, row.sentence_start - _AROUND) :][: 3 * _AROUND],
         "claim": row.claim, "cites": row.shown_citation, "document": row.doc_uid,
         "title": row.title, "passages": [
-            {"place": one.locator or "", "text": one.text} for one in shown[:_MOST_PASSAGES]
+            {"chunk_id": getattr(one, "chunk_id", "") or one.chunk_ids[0], "place": one.locator or "",
+             "text": one.text} for one in shown[:_MOST_PASSAGES]
         ],
         "passages_in_all": count, "built_in_check": f"{item.machine.status}: {item.machine.reason}",
         "judged_by": _judge_of(row), "how_to_judge": HOW_TO_JUDGE,
