@@ -111,7 +111,7 @@ class Drafts:
 
     def find(self, citation: str) -> tuple["Review", "Item", "CitedDocument"]:
         """Return a citation that can be judged, with its document; of a statute the article."""
-        from rag_assets.auditing import open_published
+        from rag_assets.auditing import CitedDocumentRef, open_published
         from rag_assets.auditing.library import cut_to_article, find_statute, statute_of_label
 
         name, _, key = citation.strip().rpartition("#")
@@ -126,10 +126,13 @@ class Drafts:
             raise UsageError(f"it cannot be judged: {row.reason} pair_citations lists candidates.")
         statute = statute_of_label(row.cites)
         with open_published(self.library, self.now().date()) as library:
-            found = find_statute(statute, library, (row.namespace,)) if statute else ()
-            ref = library.find(row.doc_uid, row.namespace)[0] if isinstance(found, tuple) else found
-            document = library.load(ref)
-        return review, item, cut_to_article(document, ref.article) if ref.article else document
+            found = find_statute(statute, library, (row.namespace,)) if statute else None
+            ref = found or library.find(row.doc_uid, row.namespace)[0]
+            document = library.load(ref) if isinstance(ref, CitedDocumentRef) else None
+        if document is None or document.content_version != row.content_version:
+            raise UsageError(f"`{row.doc_uid}` has just changed. Call citation_evidence again.")
+        article = ref.article if isinstance(ref, CitedDocumentRef) else None
+        return review, item, cut_to_article(document, article) if article else document
 
     def _file(self, path: str) -> Path:
         from rag_assets.auditing import DRAFT_SUFFIXES, list_drafts
@@ -216,27 +219,24 @@ def pair_citations(drafts: Drafts, path: DraftPath = "", text: DraftText = "") -
 
     name = drafts.name(path, text)
     draft, found = drafts.read(name), dict[str, dict[str, Any]]()
-    lines: dict[str, dict[int, None]] = {}
     with open_published(drafts.library, drafts.now().date()) as library:
         references = References(draft.references, library, draft.namespaces)
         for line, one in ((held.line, one) for held in draft.sentences for one in held.citations):
-            lines.setdefault(one.label, {})[line] = None
             if one.label in found:
+                found[one.label]["lines"] = sorted({*found[one.label]["lines"], line})
                 continue
             meant = resolve_citation(one, library, draft.namespaces, references)
             is_faulty = isinstance(meant, FaultyCitation)
             entries = one.entries or tuple(references.labelled(one.label))
             near = [pair for each in entries for pair in references.pairing(each).candidates]
             found[one.label] = {
-                "cites": one.label, "lines": [], "document": getattr(meant, "doc_uid", None),
+                "cites": one.label, "lines": [line], "document": getattr(meant, "doc_uid", None),
                 "title": getattr(meant, "title", None),
                 "reason": meant.reason if isinstance(meant, FaultyCitation) else meant.pairing,
                 "entries": [references.entries[each].text for each in entries],
                 "candidates": [f"{uid} ({why})" for (_, uid), why in near] if is_faulty else [],
             }  # fmt: skip
     rows = sorted(found.values(), key=lambda one: one["document"] is not None)
-    for row in rows:
-        row["lines"] = [*lines[row["cites"]]]
     unpaired = sum(row["document"] is None for row in rows)
     said = (
         "Only a person settles a citation: `rag references DRAFT --settle ENTRY=UID`, or add the "
@@ -266,15 +266,16 @@ def citation_evidence(
     chosen, count = choices_of(document, item.machine, words)
     if not count:
         raise UsageError(f"no passage of `{row.doc_uid}` holds all of these words. Try fewer.")
-    shown = chosen if words.strip() else item.machine.passages or chosen
+    shown = [(one.chunk_id, one.locator, one.text) for one in chosen[:_MOST_PASSAGES]]
+    if item.machine.passages and not words.strip():
+        best = item.machine.passages
+        shown = [(one.chunk_ids[0], one.locator or "", one.text) for one in best]
     return {
         "citation": citation, "sentence": row.sentence,
         "context": review.draft.text[max(0, row.sentence_start - _AROUND) :][: 3 * _AROUND],
         "claim": row.claim, "cites": row.shown_citation, "document": row.doc_uid,
-        "title": row.title, "passages": [
-            {"chunk_id": getattr(one, "chunk_id", "") or one.chunk_ids[0], "place": one.locator or "",
-             "text": one.text} for one in shown[:_MOST_PASSAGES]
-        ],
+        "title": row.title,
+        "passages": [dict(zip(("chunk_id", "place", "text"), one, strict=True)) for one in shown],
         "passages_in_all": count, "built_in_check": f"{item.machine.status}: {item.machine.reason}",
         "judged_by": _judge_of(row), "how_to_judge": HOW_TO_JUDGE,
     }  # fmt: skip
