@@ -409,13 +409,10 @@ _MEANS: Mapping[str, tuple[Status, ReasonCode]] = {
     "agent_contradicts": ("MISSING", "agent_contradicts"),
     "agent_does_not_address": ("MISSING", "agent_does_not_address"),
 }
-# What it means where a person accepts the verdict of an agent.
-_CONFIRMED: Mapping[str, Decision] = {
-    "agent_supports": "supported",
-    "agent_partly": "needs_work",
-    "agent_contradicts": "unsupported",
-    "agent_does_not_address": "unsupported",
-}
+# What a person decides who accepts the verdict of an agent, by its status.
+_CONFIRMED: Mapping[Status, Decision] = {
+    "OK": "supported", "WEAK": "needs_work", "MISSING": "unsupported",
+}  # fmt: skip
 _SAID: Mapping[str, str] = {
     "accepted": "accepted this verdict",
     "supported": "judged it supported",
@@ -479,7 +476,7 @@ def confirm(decision: Decision, held: Judgement | None) -> tuple[Decision, Chose
             that of the machine.
     """
     if decision == "accepted" and held is not None and is_agent(held.decision):
-        return _CONFIRMED[held.decision], held.chosen
+        return _CONFIRMED[_MEANS[held.decision][0]], held.chosen
     return decision, None
 
 

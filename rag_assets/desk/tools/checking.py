@@ -326,10 +326,8 @@ def record_verdict(
 
 
 def _judge_of(row: "CitationVerdict") -> str:
-    person = row.person
-    if person is None:
-        return "built_in_check"
-    return f"{'AI agent' if person.is_agent else 'person'} {person.by}"
+    kind = "AI agent" if row.person and row.person.is_agent else "person"
+    return f"{kind} {row.person.by}" if row.person else "built_in_check"
 
 
 def _to_judge(review: "Review") -> "list[Item]":
