@@ -202,7 +202,8 @@ def audit_draft(
     more, todo = start + _PAGE, _to_judge(review)
     steps = f"Call audit_draft with start={more} for more. " if more <= len(items) else ""
     if todo:
-        steps += f"Not judged: {len(todo)}. Begin with citation_evidence of {name}#{todo[0].key}."
+        steps += f"Not judged: {len(todo)}. Begin with citation_evidence of {name}#{todo[0].key}. "
+    steps += "Call pair_citations for those with ERROR." if review.audit.errors else ""
     return {
         "draft": name, "counts": dict(review.audit.counts.items()), "to_judge": len(todo),
         "citations": rows, "warnings": list(review.audit.warnings), "next_step": steps,
@@ -239,8 +240,8 @@ def pair_citations(drafts: Drafts, path: DraftPath = "", text: DraftText = "") -
     rows = sorted(found.values(), key=lambda one: one["document"] is not None)
     unpaired = sum(row["document"] is None for row in rows)
     said = (
-        "Only a person settles a citation: `rag references DRAFT --settle ENTRY=UID`, or add the "
-        "missing file to the library."
+        "Tell the person the reasons. Only a person settles what an entry means: `rag references "
+        "DRAFT --settle ENTRY=UID`, or adds the missing file to the library."
     )
     return {
         "draft": name, "paired": len(rows) - unpaired, "unpaired": unpaired, "citations": rows,
@@ -296,8 +297,13 @@ def record_verdict(
     never replaced; your own earlier one is.
     """
     from rag_assets.auditing import RefusedQuoteError, find_evidence
-    from rag_assets.auditing.judgements import ChosenPassage, append_judgement, judge_row
-    from rag_assets.auditing.reviewing import place_of
+    from rag_assets.auditing.judgements import (
+        ChosenPassage,
+        append_judgement,
+        judge_row,
+        judgements_of,
+    )
+    from rag_assets.auditing.reviewing import make_review, place_of
 
     review, item, document = drafts.find(citation)
     try:
@@ -315,8 +321,9 @@ def record_verdict(
         draft_digest=review.draft.digest, text=review.draft.text, comment=reason,
         chosen=ChosenPassage(printed, place, passage.chunk_id),
     )  # fmt: skip
-    append_judgement(drafts.library.workspace, judgement)
-    review = drafts.review(review.name)
+    workspace = drafts.library.workspace
+    append_judgement(workspace, judgement)
+    review = make_review(review.name, review.draft, review.audit, judgements_of(workspace))
     row, todo = (review.find(item.key) or item).row, _to_judge(review)
     return {
         "citation": citation, "status": row.status, "quote": printed, "place": place,
