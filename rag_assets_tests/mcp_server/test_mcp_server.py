@@ -6,6 +6,7 @@ import re
 import sys
 from collections.abc import Awaitable, Callable
 from datetime import date, datetime
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -71,11 +72,16 @@ def asked(server: Any, use: Callable[[Client], Awaitable[Any]]) -> Any:
     return asyncio.run(run())
 
 
+@cache
+def server_of(workspace: Workspace) -> Any:
+    return build_server(OpenedLibrary(workspace))
+
+
 def answer(workspace: Workspace, tool: str, **arguments: Any) -> Any:
     async def use(client: Client) -> Any:
         return await client.call_tool(tool, arguments)
 
-    return asked(build_server(OpenedLibrary(workspace)), use)
+    return asked(server_of(workspace), use)
 
 
 def call(workspace: Workspace, tool: str, **arguments: Any) -> Any:
