@@ -16,8 +16,9 @@ _CITATION = re.compile(r"[^\n]+#[0-9a-f]{12}(-\d+)?")
 # Written by this program; and what a tool is called with, which is passed on letter by letter.
 _OURS = frozenset({"draft", "how_to_judge", "next_step", "where", "why"})
 _IDS = frozenset(
-    {"doc_uid", "doc_id", "document", "parent_id", "chunk_id", "namespace", "citation_key", "label"}
-)
+    {"doc_uid", "doc_id", "document", "parent_id", "chunk_id", "namespace", "citation_id",
+     "citation_key", "label", "name"}
+)  # fmt: skip
 
 
 class Fence:
