@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 # Texts of drafts that are no files, for as long as the server runs.
 _MOST_TEXTS, _LONGEST_TEXT = 16, 2_000_000
-_PAGE, _MOST_PASSAGES, _AROUND = 10, 8, 400
+_PAGE, _MOST_PAIRS, _MOST_PASSAGES, _AROUND = 10, 30, 8, 400
 _LONGEST_MODEL, _LONGEST_CLIENT = 40, 45
 HOW_TO_JUDGE = """\
 Judge by this document alone, not by what you know, and only what `claim` says.
@@ -38,6 +38,7 @@ DraftText = Annotated[str, Field(description="The draft's text in Markdown, wher
 CitationOf = Annotated[
     str, Field(description="As audit_draft returns it, such as drafts/chapter.md#0123456789ab.")
 ]
+Start = Annotated[int, Field(ge=1, description="First citation to list, for more.")]
 Verdict = Literal["supports", "partly", "contradicts", "does_not_address"]
 
 
@@ -176,7 +177,7 @@ def audit_draft(
     drafts: Drafts,
     path: DraftPath = "",
     text: DraftText = "",
-    start: Annotated[int, Field(ge=1, description="First citation to list, for more.")] = 1,
+    start: Start = 1,
     on_progress: Progress | None = None,
 ) -> AuditedDraft:
     """Check every citation of a draft; list ten, those that need attention first.
@@ -210,7 +211,9 @@ def audit_draft(
     }  # fmt: skip
 
 
-def pair_citations(drafts: Drafts, path: DraftPath = "", text: DraftText = "") -> PairedDraft:
+def pair_citations(
+    drafts: Drafts, path: DraftPath = "", text: DraftText = "", start: Start = 1
+) -> PairedDraft:
     """Say which document each citation of a draft means; those that mean none come first.
 
     `entries` of the reference list and `candidates` of the library help a person to settle them.
@@ -239,13 +242,17 @@ def pair_citations(drafts: Drafts, path: DraftPath = "", text: DraftText = "") -
             }  # fmt: skip
     rows = sorted(found.values(), key=lambda one: one["document"] is not None)
     unpaired = sum(row["document"] is None for row in rows)
-    said = (
+    more = start + _MOST_PAIRS
+    said = f"Call pair_citations with start={more} for more. " if more <= len(rows) else ""
+    said += (
         "Tell the person the reasons. Only a person settles what an entry means: `rag references "
         "DRAFT --settle ENTRY=UID`, or adds the missing file to the library."
+        if unpaired
+        else "Call audit_draft."
     )
     return {
-        "draft": name, "paired": len(rows) - unpaired, "unpaired": unpaired, "citations": rows,
-        "next_step": said if unpaired else "Call audit_draft.",
+        "draft": name, "paired": len(rows) - unpaired, "unpaired": unpaired,
+        "citations": rows[start - 1 : more - 1], "next_step": said,
     }  # fmt: skip
 
 
