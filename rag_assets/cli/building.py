@@ -4,7 +4,7 @@ import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
@@ -21,9 +21,12 @@ from rag_assets.cli.options import (
     say,
 )
 from rag_assets.cli.progress import shown_progress
-from rag_assets.model import count_of
+from rag_assets.model import Progress, StorageError, count_of
 from rag_assets.workspace import Namespace, shipped_settings
 from rag_assets.workspace.stages import partitioned, stage_names, switched_on, way_to
+
+if TYPE_CHECKING:
+    from rag_assets.publishing import DocumentLine
 
 _ALL = stage_names()
 
@@ -54,7 +57,7 @@ _WORDS = {
 _ENCODED, _UNREADABLE = "encoded by ", "not readable by "
 # Begins what each partition repeats of its run.
 _WHOLE_RUN = "whole run"
-_REHASH_TAG, _RETRY_TAG = "rag/rehash", "rag/retry"
+_REHASH_TAG, _RETRY_TAG, _FOR_TEXTS_TAG = "rag/rehash", "rag/retry", "rag/for_texts"
 
 rehash_option = click.option(
     "--rehash", is_flag=True, help="Hash every file again, ignoring time stamps."
@@ -147,6 +150,33 @@ def run_stages(  # noqa: C901, PLR0912 - a kind of news each
     if as_json:
         print_json(report)
     click.get_current_context().exit(code)
+
+
+def bring_texts_up_to_date(
+    namespace: Namespace, models: Sequence[str], on_progress: Progress
+) -> "list[DocumentLine]":
+    """Build what a check of a draft reads, texts and no vectors, and return the documents.
+
+    Where the publication would lose vectors that it has, all stages are run.
+
+    Raises:
+        StorageError: a stage failed.
+    """
+    from rag_assets.publishing import holds_texts, list_documents
+
+    if not namespace.is_built_elsewhere and not holds_texts(namespace):
+        from rag_assets.running import materialize_stages
+
+        for stages in (way_to("first_index"), _ALL):
+            outcome = materialize_stages(
+                namespace, stages, tags={_FOR_TEXTS_TAG: "true"}, on_progress=on_progress,
+                will_parse=True,
+            )  # fmt: skip
+            if not outcome.is_published:
+                raise StorageError(" ".join(outcome.errors) or "the library could not be built.")
+            if outcome.metadata[f"{namespace.name}/first_index"]["published"]:
+                break
+    return list_documents(namespace, models)
 
 
 def _leave_folders(

@@ -1,6 +1,11 @@
-"""`rag verify-citations`, `audit`, `trace`, `health`: what a draft, or a sentence, rests on."""
+"""`rag check`, `verify-citations`, `audit`, `references`, `trace`, `health`: what a draft, or a
+sentence, rests on.
+"""
 
+import dataclasses
+import getpass
 import json
+import webbrowser
 from collections.abc import Callable, Mapping
 from datetime import date, datetime
 from pathlib import Path
@@ -9,6 +14,7 @@ from urllib.parse import quote
 
 import click
 
+from rag_assets.cli.building import bring_texts_up_to_date
 from rag_assets.cli.options import (
     DONE,
     FAILED,
@@ -18,6 +24,7 @@ from rag_assets.cli.options import (
     draft_namespace_option,
     json_option,
     now,
+    open_with_models,
     open_workspace,
     print_json,
     read_models_ahead,
@@ -26,16 +33,195 @@ from rag_assets.cli.options import (
     write_output,
 )
 from rag_assets.cli.progress import shown_progress
-from rag_assets.cli.summaries import full_option, summarise_citations, summarise_claims
+from rag_assets.cli.summaries import (
+    full_option,
+    summarise_check,
+    summarise_citations,
+    summarise_claims,
+)
+from rag_assets.model import UsageError, WorkspaceError
+from rag_assets.workspace import WORKSPACE_MARKER, Workspace, choose_secrets, library_of
 
 if TYPE_CHECKING:
     from rag_assets.auditing import AuditKind
     from rag_assets.auditing.claims import CounterMode
     from rag_assets.auditing.sarif import FailOn
+    from rag_assets.publishing import DocumentLine
 
 _draft_argument = click.argument(
     "draft", type=click.Path(path_type=Path, exists=True, dir_okay=False)
 )
+
+_fail_on = click.option(
+    "--fail-on", type=click.Choice(["unpaired", "missing", "weak"]),
+    help="Exit with 3 also where the source does not say it (missing), or for all that is not OK "
+    "(weak). Without it, or with unpaired, only for citations that could not be checked.",
+)  # fmt: skip
+
+
+@click.command(
+    help="Check the citations of DRAFT and show what needs attention first. SOURCES is the folder "
+    "of the cited papers, or a BibTeX, CSL-JSON, RIS or Zotero RDF file that names them; without "
+    "it, the library of the workspace. Outside of a workspace the library is kept beside SOURCES, "
+    "in .rag/, and reused; only what changed is read again. `rag verify-citations` has more "
+    "options. Exit code 3 where a citation could not be checked, and where --fail-on says so."
+)
+@_draft_argument
+@click.argument("sources", required=False, type=click.Path(path_type=Path, exists=True))
+@click.option("--open", "opens", is_flag=True, help="Review the result in the browser.")
+@_fail_on
+@full_option
+@json_option
+def check(
+    draft: Path, sources: Path | None, opens: bool, fail_on: "FailOn | None", is_full: bool,
+    as_json: bool,
+) -> None:  # fmt: skip
+    """Bring the library up to date as far as a check reads it, judge, and print."""
+    place = draft.absolute()
+    workspace, names = _library_for(place, sources and sources.absolute())
+    click.get_current_context().find_root().obj = workspace.root
+    choose_secrets(workspace)
+    read_models_ahead(workspace)
+    from rag_assets.auditing import CITATIONS, audit_to_json, read_draft
+    from rag_assets.auditing.sarif import failing
+
+    read_draft(place, names)  # what is wrong with it is said before anything is built
+    notes = _import_bibliography(workspace, names, sources)
+    unread: list[DocumentLine] = []
+    keys: dict[tuple[str, str | None], str] = {}
+    with shown_progress() as shown:
+
+        def progress(what: str, done: int, total: int) -> None:
+            if total:  # else it is news of the build
+                shown(what, done, total)
+
+        for namespace, models in open_with_models(names):
+            lines = bring_texts_up_to_date(namespace, models, progress)
+            unread += [line for line in lines if line.status in {"failed", "withheld", "refused"}]
+            keys |= {(line.namespace, line.doc_uid): line.citation_key or "" for line in lines}
+        linked = _link(workspace, place)
+        outcome = CITATIONS.make(
+            workspace, linked, namespaces=names, as_of=date.today(), on_progress=progress
+        )
+    if outcome.is_new:
+        from rag_assets.running import record_audit
+
+        record_audit(workspace, outcome)
+    found = outcome.audit
+    if as_json:
+        print_json({
+            "library": str(workspace.root), "report": str(outcome.html),
+            "unread": [dataclasses.asdict(line) for line in unread],
+            "notes": notes, "audit": audit_to_json(found),
+        })  # fmt: skip
+    elif is_full:
+        click.echo(outcome.markdown.read_text(encoding="utf-8"))
+    else:
+        where = f"{sources.name}/" if sources is not None and sources.is_dir() else "the library"
+        files = [f"{', '.join(one.paths)}: {one.message}" for one in unread]
+        click.echo(summarise_check(found, keys, where, files, notes))
+    if not as_json:
+        click.echo(f"report:  {outcome.html}", err=True)
+        if not opens:
+            click.echo("review:  the same command with --open, in the browser", err=True)
+        click.echo(f"library: {workspace.root}, for `rag --workspace`", err=True)
+    if opens:
+        _review(workspace, linked)
+    is_refused = found.errors or (fail_on and failing(found, fail_on))
+    click.get_current_context().exit(REFUSED if is_refused else DONE)
+
+
+def _library_for(draft: Path, sources: Path | None) -> tuple[Workspace, tuple[str, ...]]:
+    """Return the workspace to check a draft in, and the namespaces that it may cite; all if none.
+
+    Raises:
+        UsageError: no sources are given, and there is no workspace.
+    """
+    given = click.get_current_context().find_root().obj
+    here: Workspace | None
+    try:
+        here = Workspace.find(given)
+    except WorkspaceError:
+        if given is not None:
+            raise
+        here = Workspace.around(draft)
+    if sources is None:
+        made = sorted(file.parent for file in draft.parent.glob(f".rag/*/{WORKSPACE_MARKER}"))
+        if here is None and len(made) == 1:
+            here = Workspace.open(made[0])
+        if here is None:
+            raise UsageError(
+                "no workspace is here, so name the folder of the cited papers: "
+                f"`rag check {draft.name} papers/`."
+            )
+        return here, ()
+    for workspace in filter(None, (here, Workspace.around(sources))):
+        for namespace in workspace.sound_namespaces()[0]:
+            if any(sources.is_relative_to(root) for root in namespace.roots):
+                return workspace, (namespace.name,)
+    if given is not None:
+        raise UsageError(
+            f"{given} does not read {sources}. `rag --workspace {given} namespace add NAME --raw "
+            f"{sources}` lets it; without --workspace the library is kept beside {sources.name}."
+        )
+    namespace = library_of(sources, draft)
+    return namespace.workspace, (namespace.name,)
+
+
+def _import_bibliography(
+    workspace: Workspace, names: tuple[str, ...], sources: Path | None
+) -> list[str]:
+    """Import the bibliography that was given, with its files, and return what is missing.
+
+    Of a folder as Zotero exports it the bibliography lies beside the files.
+    """
+    if sources is None or len(names) != 1:
+        return []
+    from rag_assets.knowledge.importing import import_bibliographies
+
+    if sources.is_file():
+        into = workspace.namespace(names[0])
+        found = import_bibliographies(workspace, [sources], files_into=into)
+        return [sentence for one in found for sentence in one.missing]
+    beside = [path for suffix in ("bib", "ris", "rdf") for path in sources.glob(f"*.{suffix}")]
+    if beside:
+        import_bibliographies(workspace, sorted(beside))
+    return []
+
+
+def _link(workspace: Workspace, draft: Path) -> Path:
+    """Return the draft as a file of `drafts/`, which is what the desk shows: a link, so that an
+    edit there is an edit of the draft. Where links are not allowed, return the draft.
+    """
+    if draft.is_relative_to(workspace.drafts):
+        return draft
+    for name in (draft.name, f"{draft.parent.name}/{draft.name}"):
+        link = workspace.drafts / name
+        try:
+            link.parent.mkdir(parents=True, exist_ok=True)
+            if not link.exists():
+                link.unlink(missing_ok=True)
+                link.symlink_to(draft)
+        except OSError:  # on Windows and some disks links need a right that few have
+            return draft
+        if link.resolve() == draft.resolve():
+            return link
+    return draft
+
+
+def _review(workspace: Workspace, draft: Path) -> None:
+    """Serve the desk and show a draft in the browser, until it is interrupted."""
+    from rag_assets.desk import serve_desk
+
+    def begin(address: str) -> None:
+        is_shown = webbrowser.open(address)
+        click.echo(f"{'' if is_shown else 'No browser opened. '}{address}\nCtrl-C ends it.")
+
+    inside = draft.relative_to(workspace.drafts) if draft.is_relative_to(workspace.drafts) else ""
+    serve_desk(
+        workspace, host="127.0.0.1", port=0, further_hosts=(), person=getpass.getuser(),
+        now=datetime.now, begin=begin, first=f"/review/{quote(str(inside))}",
+    )  # fmt: skip
 
 
 @click.command(
@@ -63,11 +249,7 @@ _draft_argument = click.argument(
     "not OK: verdict, reason, the source's words and their place. Its text stays as it is.",
 )  # fmt: skip
 @click.option("--comment-all", is_flag=True, help="With --comments: comment on OK citations too.")
-@click.option(
-    "--fail-on", type=click.Choice(["unpaired", "missing", "weak"]),
-    help="Exit with 3 also where the source does not say it (missing), or for all that is not OK "
-    "(weak). Without it, or with unpaired, only for citations that could not be checked.",
-)  # fmt: skip
+@_fail_on
 @click.option(
     "--sarif", type=OutputPath(), metavar="FILE",
     help="Write what is not OK as SARIF 2.1.0, for code scanning and editors (docs/ci.md).",

@@ -41,6 +41,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "lab": ("lab", "Recipes, feedback on experiments, and what was learned."),
     },
     "Audit": {
+        "check": ("checking", "Check a draft's citations and show what needs attention first."),
         "audit": ("checking", "Find a draft's strong assertions and what supports them."),
         "verify-citations": ("checking", "Check that a draft's cited sources support it."),
         "references": ("checking", "Check the reference list of DRAFT."),
