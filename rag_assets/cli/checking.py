@@ -40,7 +40,7 @@ from rag_assets.cli.summaries import (
     summarise_claims,
 )
 from rag_assets.model import UsageError, WorkspaceError
-from rag_assets.workspace import WORKSPACE_MARKER, Workspace, choose_secrets, library_of
+from rag_assets.workspace import Workspace, choose_secrets, library_of
 
 if TYPE_CHECKING:
     from rag_assets.auditing import AuditKind
@@ -146,7 +146,9 @@ def _library_for(draft: Path, sources: Path | None) -> tuple[Workspace, tuple[st
             raise
         here = Workspace.around(draft)
     if sources is None:
-        made = sorted(file.parent for file in draft.parent.glob(f".rag/*/{WORKSPACE_MARKER}"))
+        # A library that this command made: beside the draft, or of the folder that it is in.
+        own = draft.parent.parent / ".rag" / draft.parent.name
+        made = [each for each in (own, *draft.parent.glob(".rag/*")) if each.is_dir()]
         if here is None and len(made) == 1:
             here = Workspace.open(made[0])
         if here is None:

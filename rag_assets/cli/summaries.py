@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import click
 
 from rag_assets.cli.options import DONE, FAILED, print_json
-from rag_assets.model import EAST_ASIAN_RANGES, count_of
+from rag_assets.model import EAST_ASIAN_RANGES, count_of, shorten
 
 if TYPE_CHECKING:
     from rag_assets.answering import Answer
@@ -295,13 +295,12 @@ def _more(count: int) -> list[str]:
 
 def _cut(text: str, most: int = 1) -> list[str]:
     """Return the first lines of a text, the last of them marked where there is more."""
-    from rich.cells import set_cell_size
-
     lines = _wrapped(text, _INDENT)
     if len(lines) <= most:
         return lines
-    last = set_cell_size(lines[most - 1], _columns() - 2).rstrip()
-    return [*lines[: most - 1], f"{last} …"]
+    indent = text[: len(text) - len(text.lstrip())] if most == 1 else _INDENT
+    rest = " ".join(line.strip() for line in lines[most - 1 :])
+    return [*lines[: most - 1], indent + shorten(rest, _columns() - len(indent))]
 
 
 def _citation(row: "CitationVerdict", where: str = "") -> Iterator[str]:

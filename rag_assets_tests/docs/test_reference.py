@@ -45,6 +45,28 @@ def test_command_and_each_of_its_options_is_explained(
             assert option.opts[0] in REFERENCE.read_text(encoding="utf-8")
 
 
+# First words of help, each an order to the program.
+ORDERS = re.compile(
+    "Add|Answer|Apply|Build|Cancel|Check|Copy|Declare|Draw|Edit|Evaluate|Find|Get|Give|Import|List|"
+    "Make|Measure|Name|Open|Override|Print|Publish|Query|Queue|Record|Remove|Scan|Serve|Set|Show|"
+    "Suggest|Trace|Turn|Work|Write"
+)
+# They serve until they are ended.
+SERVERS = frozenset({"desk", "mcp", "ui"})
+
+
+@pytest.mark.parametrize(("path", "command"), ALL, ids=[" ".join(path) for path, _ in ALL])
+def test_help_begins_with_an_order_and_what_prints_has_json(
+    path: tuple[str, ...], command: click.Command
+) -> None:
+    listed = COMMANDS[path[1]][1] if len(path) == 2 else command.get_short_help_str(100)
+    for said in (command.help or "", listed):
+        assert ORDERS.fullmatch(re.split(r"\W", said)[0]), f"{' '.join(path)}: {said}"
+        assert re.search(r"[.:] |[.)…]$", said), f"{' '.join(path)}: {said}"
+    if not isinstance(command, click.Group) and path[-1] not in SERVERS:
+        assert any("--json" in option.opts for option in command.params), " ".join(path)
+
+
 def test_exit_codes_are_those_of_the_command_line() -> None:
     from rag_assets.cli import options
 
