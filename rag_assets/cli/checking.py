@@ -77,18 +77,19 @@ def check(
     as_json: bool,
 ) -> None:  # fmt: skip
     """Bring the library up to date as far as a check reads it, judge, and print."""
+    from rag_assets.auditing import CITATIONS, audit_to_json, read_draft
+    from rag_assets.auditing.sarif import failing
+
     place = draft.absolute()
+    read_draft(place)  # what is wrong with it is said before a library is made
     workspace, names = _library_for(place, sources and sources.absolute())
     click.get_current_context().find_root().obj = workspace.root
     choose_secrets(workspace)
     read_models_ahead(workspace)
-    from rag_assets.auditing import CITATIONS, audit_to_json, read_draft
-    from rag_assets.auditing.sarif import failing
-
-    read_draft(place, names)  # what is wrong with it is said before anything is built
     notes = _import_bibliography(workspace, names, sources)
     unread: list[DocumentLine] = []
     keys: dict[tuple[str, str | None], str] = {}
+    statuses: set[str] = set()
     with shown_progress() as shown:
 
         def progress(what: str, done: int, total: int) -> None:
@@ -97,8 +98,11 @@ def check(
 
         for namespace, models in open_with_models(names):
             lines = bring_texts_up_to_date(namespace, models, progress)
+            statuses |= {line.status for line in lines}
             unread += [line for line in lines if line.status in {"failed", "withheld", "refused"}]
             keys |= {(line.namespace, line.doc_uid): line.citation_key or "" for line in lines}
+        if sources is not None and not any(status == "published" for status in statuses):
+            raise UsageError(f"{sources}: nothing there could be read. Put the cited papers there.")
         linked = _link(workspace, place)
         outcome = CITATIONS.make(
             workspace, linked, namespaces=names, as_of=date.today(), on_progress=progress
@@ -117,7 +121,9 @@ def check(
     elif is_full:
         click.echo(outcome.markdown.read_text(encoding="utf-8"))
     else:
-        where = f"{sources.name}/" if sources is not None and sources.is_dir() else "the library"
+        root = sources or workspace.root / "raw"
+        where = f"{root.name}/evidence/" if (root / "evidence").is_dir() else f"{root.name}/"
+        where = where if root.is_dir() else f"the library of {root.name}"
         files = [f"{', '.join(one.paths)}: {one.message}" for one in unread]
         click.echo(summarise_check(found, keys, where, files, notes))
     if not as_json:

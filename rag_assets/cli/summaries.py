@@ -8,6 +8,7 @@ import re
 import shutil
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 import click
@@ -206,7 +207,7 @@ def summarise_check(
         sources: where files of sources are put, as it is shown.
         unread: files that could not be read, each with the reason.
     """
-    from rag_assets.auditing import place_in, urgency
+    from rag_assets.auditing import urgency
 
     absent: dict[str, list[CitationVerdict]] = {}
     rows: list[CitationVerdict] = []
@@ -230,9 +231,7 @@ def summarise_check(
         what = count_of(len(absent), "source")
         tail += _cut(f"Put the files of {what} into {sources}, and run the command again:")
         for entry, own in [*absent.items()][:_MOST_ABSENT]:
-            where = ", ".join(dict.fromkeys(str(row.line) for row in own))
-            unit = place_in(audit.draft_name, 0, own[0].file).partition(" 0")
-            tail += _cut(f"{_INDENT}{unit[0]} {where}{unit[2]}: {entry}")
+            tail += _cut(f"{_INDENT}{_places(audit, own)}: {entry}")
         tail += _more(len(absent) - _MOST_ABSENT)
     if unread:
         tail += ["", *_cut(f"{count_of(len(unread), 'file')} could not be read:")]
@@ -250,21 +249,35 @@ def summarise_check(
     rows.sort(key=lambda row: (
         _group(row), alike[plain[row.number]] > 1, plain[row.number], row.score or 0.0
     ))  # fmt: skip
-    reason = ""
-    for shown, row in enumerate(rows):
-        block = []
-        if plain[row.number] != reason:
-            reason = plain[row.number]
-            title = _GROUPS[_group(row)]
-            count = f" ({alike[reason]}, the weakest first)" if alike[reason] > 1 else ""
-            block = ["", *_cut(f"{title}{count}: {reason}", 3)]
-        block += _finding(row, place_in(audit.draft_name, row.line, row.file), keys)
-        if len(lines) + len(block) + len(tail) > MOST_LINES - 2:
+    shown = 0
+    for (place, reason), own in groupby(rows, key=lambda row: (_group(row), plain[row.number])):
+        group = list(own)
+        sign = f" ({len(group)}, the weakest first)" if len(group) > 1 and place else ""
+        block = ["", *_cut(f"{_GROUPS[place]}{sign}: {reason}", 3)]
+        if not place:  # nothing was read: the first sentence stands for all
+            block += _cut(f"{_INDENT}{_places(audit, group)}, {group[0].cites}")
+            block += _cut(f"{_INDENT}  {group[0].sentence}")
+        for row in group if place else [group[0]]:
+            block += _finding(row, _places(audit, [row]), keys) if place else []
+            if len(lines) + len(block) + len(tail) > MOST_LINES - 2:
+                break
+            lines, block = [*lines, *block], []
+            shown += 1 if place else len(group)
+        if block:
             rest = len(rows) - shown
             lines += ["", f"… and {rest} more: --full prints them, and the report has them."]
             break
-        lines += block
     return "\n".join([*lines, *tail]).rstrip()
+
+
+def _places(audit: "CitationAudit", rows: Sequence["CitationVerdict"]) -> str:
+    """Return `line 4, 10 of sections/method.tex`."""
+    from rag_assets.auditing import place_in
+
+    *others, last = dict.fromkeys(row.line for row in rows)
+    first = place_in(audit.draft_name, last, rows[0].file)
+    unit, number, file = first.partition(f" {last}")
+    return f"{unit} {', '.join(map(str, [*others, last]))}{file}" if number else first
 
 
 def _group(row: "CitationVerdict") -> int:
@@ -282,8 +295,7 @@ def _finding(
     place = f", {row.locator}" if row.locator else ""
     yield from _cut(f"{_INDENT}{where}, {cited}{place}")
     # A citation that belongs to the sentence is not a part of what it claims.
-    is_written = row.paired or row.status == "ERROR"
-    words = row.claim if row.is_clause or not is_written else row.sentence
+    words = row.claim if row.is_clause or not row.paired else row.sentence
     yield from _cut(f"{_INDENT}  {words or row.sentence}")
     if row.shown_quote:
         yield from _cut(f"{_INDENT}  source: “{row.shown_quote}”")

@@ -29,6 +29,8 @@ FOLDERS = (
 
 # The folder of libraries that `rag check` makes beside folders of sources.
 HIDDEN = ".rag"
+# Beside papers they are lists of them.
+_BIBLIOGRAPHIES = ("*.bib", "*.ris", "*.rdf")
 
 # The knowledge bases of a laboratory, each with its own raw folder, and no other namespace.
 LAB = "lab"
@@ -204,11 +206,11 @@ def library_of(sources: Path, draft: Path) -> Namespace:
     workspace = Workspace.open(root)
     file = workspace.namespace_file("papers")
     values: dict[str, Any] = yaml.safe_load(file.read_bytes())
-    ignored = workspace.namespace("papers").settings.ignore
-    is_among = draft.is_relative_to(sources) and draft.name not in ignored
+    ignored = dict.fromkeys([*workspace.namespace("papers").settings.ignore, *_BIBLIOGRAPHIES])
+    if draft.is_relative_to(sources):
+        ignored |= {draft.name: None}
     # The folder may have been moved, together with its library.
-    wanted = values | {"raw": [str(sources) if is_folder else "raw"]}
-    wanted |= {"ignore": [*ignored, draft.name]} if is_among else {}
+    wanted = values | {"raw": [str(sources) if is_folder else "raw"], "ignore": [*ignored]}
     if wanted != values:
         write_text(file, yaml.safe_dump(wanted, allow_unicode=True))
     return workspace.namespace("papers")
