@@ -2,9 +2,9 @@
 sentence, rests on.
 """
 
-import dataclasses
 import getpass
 import json
+import threading
 import webbrowser
 from collections.abc import Callable, Mapping
 from datetime import date, datetime
@@ -26,7 +26,7 @@ from rag_assets.cli.options import (
     now,
     open_with_models,
     open_workspace,
-    print_json,
+    print_result,
     read_models_ahead,
     warn_of_changes,
     who,
@@ -112,25 +112,22 @@ def check(
 
         record_audit(workspace, outcome)
     found = outcome.audit
-    if as_json:
-        print_json({
-            "library": str(workspace.root), "report": str(outcome.html),
-            "unread": [dataclasses.asdict(line) for line in unread],
-            "notes": notes, "audit": audit_to_json(found),
-        })  # fmt: skip
-    elif is_full:
-        click.echo(outcome.markdown.read_text(encoding="utf-8"))
-    else:
-        root = sources or workspace.root / "raw"
-        where = f"{root.name}/evidence/" if (root / "evidence").is_dir() else f"{root.name}/"
-        where = where if root.is_dir() else f"the library of {root.name}"
-        files = [f"{', '.join(one.paths)}: {one.message}" for one in unread]
-        click.echo(summarise_check(found, keys, where, files, notes))
-    if not as_json:
-        click.echo(f"report:  {outcome.html}", err=True)
-        if not opens:
-            click.echo("review:  the same command with --open, in the browser", err=True)
-        click.echo(f"library: {workspace.root}, for `rag --workspace`", err=True)
+    root = sources or workspace.root / "raw"
+    where = f"{root.name}/evidence/" if (root / "evidence").is_dir() else f"{root.name}/"
+    where = where if root.is_dir() else f"the library of {root.name}"
+    files = [f"{', '.join(one.paths)}: {one.message}" for one in unread]
+    text = (
+        outcome.markdown.read_text(encoding="utf-8")
+        if is_full
+        else summarise_check(found, keys, where, files, notes)
+    )
+    value = {
+        "library": str(workspace.root), "report": str(outcome.html), "unread": files,
+        "notes": notes, "audit": audit_to_json(found),
+    }  # fmt: skip
+    print_result(as_json, value, text)
+    review = "" if opens else "\nreview:  the same command with --open, in the browser"
+    click.echo(f"library: {workspace.root}\nreport:  {outcome.html}{review}", err=True)
     if opens:
         _review(workspace, linked)
     is_refused = found.errors or (fail_on and failing(found, fail_on))
@@ -222,8 +219,9 @@ def _review(workspace: Workspace, draft: Path) -> None:
     from rag_assets.desk import serve_desk
 
     def begin(address: str) -> None:
-        is_shown = webbrowser.open(address)
-        click.echo(f"{'' if is_shown else 'No browser opened. '}{address}\nCtrl-C ends it.")
+        click.echo(f"{address}\nCtrl-C ends it.")
+        # Some browsers return when they are closed, and the desk is not serving yet.
+        threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
 
     inside = draft.relative_to(workspace.drafts) if draft.is_relative_to(workspace.drafts) else ""
     serve_desk(
@@ -286,10 +284,7 @@ def verify_citations(
 
         with shown_progress() as progress:
             found = audit_sentence(open_workspace(), sentence, cited, on_progress=progress)
-        if as_json:
-            print_json(audit_to_json(found))
-        else:
-            click.echo(summarise_citations(found, is_draft=False))
+        print_result(as_json, audit_to_json(found), summarise_citations(found, is_draft=False))
         click.get_current_context().exit(REFUSED if found.errors else DONE)
     if draft is None:
         return
@@ -396,12 +391,8 @@ def _audit(
         markdown = outcome.markdown
     found = kind.read(markdown.with_suffix(".json"))
     warn_of_changes(workspace, found.publications)
-    if as_json:
-        print_json(audit_to_json(found))
-    elif is_full:
-        click.echo(markdown.read_text(encoding="utf-8"))
-    else:
-        click.echo(summarise(found))
+    text = markdown.read_text(encoding="utf-8") if is_full else summarise(found)
+    print_result(as_json, audit_to_json(found), text)
     click.echo(f"saved: {markdown}\npage:  {markdown.with_suffix('.html')}", err=True)
     return found
 
@@ -479,10 +470,7 @@ def references(
             found = look_up_online(found, services, on_progress=progress)
     for warning in found.warnings:
         click.echo(f"warning: {warning}", err=True)
-    if as_json:
-        print_json(references_to_json(found))
-    else:
-        click.echo(render_references(found))
+    print_result(as_json, references_to_json(found), render_references(found))
     click.get_current_context().exit(REFUSED if found.must_fix else DONE)
 
 
@@ -502,13 +490,11 @@ def trace(name: str, as_json: bool) -> None:
     from rag_assets.tracing import trace as trace_name
 
     chains = trace_name(open_workspace(), name)
-    if as_json:
-        print_json([chain_to_json(chain) for chain in chains])
-    elif len(chains) == 1:
-        click.echo(render_chain(chains[0]))
-    else:
-        click.echo(render_overview(chains))
-        click.echo(f"One of them whole: rag trace '{chains[0].name}'")
+    first = f"One of them whole: rag trace '{chains[0].name}'"
+    shown = (
+        [render_chain(chains[0])] if len(chains) == 1 else [render_overview(chains), first]
+    )  # fmt: skip
+    print_result(as_json, [chain_to_json(chain) for chain in chains], *shown)
     holds = all(chain.holds for chain in chains)
     click.get_current_context().exit(DONE if holds else FAILED)
 
@@ -527,9 +513,6 @@ def health(as_json: bool) -> None:
     found = write_health_report(
         open_workspace(), lambda namespace: model_fingerprints(namespace.settings.embed)
     )
-    if as_json:
-        print_json({"file": str(found.path), "todo": list(found.todo)})
-    else:
-        click.echo(found.text)
-        click.echo(f"saved: {found.path}", err=True)
+    print_result(as_json, {"file": str(found.path), "todo": list(found.todo)}, found.text)
+    click.echo(f"saved: {found.path}", err=True)
     click.get_current_context().exit(FAILED if found.todo else DONE)

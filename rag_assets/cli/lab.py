@@ -169,14 +169,12 @@ def lab_queue(waiting: bool, as_json: bool) -> None:
     runs = [run for run in queue.runs if run.kind != "imported"]
     if waiting:
         runs = [run for run in runs if run.state in {"queued", "running"}]
-    if as_json:
-        told = [run.model_dump(mode="json") for run in runs]
-        print_json({"runs": told, "is_worked_on": queue.is_worked_on})
-        return
-    for run in runs:
-        click.echo(_queue_line(run, queue))
-    if not runs:
-        click.echo("there are no runs. `rag lab request` asks for recipes.")
+    told = [run.model_dump(mode="json") for run in runs]
+    lines = [_queue_line(run, queue) for run in runs]
+    print_result(
+        as_json, {"runs": told, "is_worked_on": queue.is_worked_on},
+        *(lines or ["there are no runs. `rag lab request` asks for recipes."]),
+    )  # fmt: skip
 
 
 def _queue_line(run: "Run", queue: "QueueState") -> str:
@@ -420,11 +418,7 @@ def lab_suggest(product: str | None, by: "By", count: int, as_json: bool) -> Non
     from rag_assets.lab.opinion import form_opinion, opinion_lines
 
     opinion = form_opinion(opened_laboratory(), product=product, by=by, count=count)
-    if as_json:
-        print_json(opinion.to_json())
-        return
-    for line in opinion_lines(opinion):
-        click.echo(line)
+    print_result(as_json, opinion.to_json(), *opinion_lines(opinion))
 
 
 def _feedback_form(

@@ -232,11 +232,8 @@ def sql(statement: str, seconds: float, as_json: bool) -> None:
 
     with open_sql(open_workspace()) as connection:
         columns, rows = run_sql(connection, statement, seconds)
-    if as_json:
-        print_json([dict(zip(columns, row, strict=True)) for row in rows])
-        return
-    for line in align([columns, *(list(map(_cell, row)) for row in rows)]):
-        click.echo(line)
+    found = [dict(zip(columns, row, strict=True)) for row in rows]
+    print_result(as_json, found, *align([columns, *(list(map(_cell, row)) for row in rows)]))
 
 
 def _cell(value: Any) -> str:
@@ -397,12 +394,11 @@ def doctor(as_json: bool) -> None:
     from rag_assets.running import examine
 
     findings = examine(click.get_current_context().find_root().obj)
-    if as_json:
-        print_json([dataclasses.asdict(finding) for finding in findings])
-    else:
-        for finding in findings:
-            click.echo(f"{'ok ' if finding.is_fine else 'BAD'} {finding.what}: {finding.found}")
-            if finding.mend:
-                click.echo(f"    fix: {finding.mend}")
+    lines = (
+        f"{'ok ' if one.is_fine else 'BAD'} {one.what}: {one.found}"
+        + (f"\n    fix: {one.mend}" if one.mend else "")
+        for one in findings
+    )
+    print_result(as_json, [dataclasses.asdict(one) for one in findings], *lines)
     bad = any(not finding.is_fine for finding in findings)
     click.get_current_context().exit(FAILED if bad else DONE)

@@ -60,19 +60,14 @@ def init(folder: Path, template: str, team: bool, as_json: bool) -> None:
         workspace = Workspace.open(workspace.root)
         require_bases(open_laboratory(workspace))
         places = " and ".join(str(one.roots[0]) for one in workspace.namespaces())
-    if as_json:
-        print_json({"workspace": str(workspace.root), "made": made})
-        return
-    for name in made:
-        click.echo(f"made {name}")
     is_here = workspace.root == Path.cwd()
     elsewhere = "" if is_here else f"--workspace {shlex.quote(str(workspace.root))} "
-    click.echo(
-        f"{workspace.root} is a workspace"
-        + ("." if made else " already; nothing was changed.")
-        + f"\nNext: put files into {places}, then "
-        f"`rag {elsewhere}ingest`."
-    )
+    print_result(
+        as_json, {"workspace": str(workspace.root), "made": made},
+        *(f"made {name}" for name in made),
+        f"{workspace.root} is a workspace" + ("." if made else " already; nothing was changed."),
+        f"Next: put files into {places}, then `rag {elsewhere}ingest`.",
+    )  # fmt: skip
 
 
 @click.group(help="Declare namespaces: libraries with separate settings and publications.")

@@ -185,10 +185,13 @@ def summarise_citations(audit: "CitationAudit", *, is_draft: bool = True) -> str
 
 # What `rag check` prints at most, before it names the report; what does not fit is in that.
 MOST_LINES = 37
-_MOST_ABSENT, _MOST_FILES, _MOST_NOTES = 6, 3, 2
 _GROUPS = ("Cannot be checked", "Contradicted", "Differs", "Missing", "Weak", "Not read")
 # The words that a count of a group has: `3 contradicted`.
 _COUNTED = ("contradicted", "with other figures or words", "not found", "weak", "not read", "OK")
+_SMALL_READER = (
+    "the small model that comes along is often unsure: read what is weak yourself, or let a larger "
+    "one read it (`rag models add`)."
+)
 # How sure a model was; the report says it.
 _MEASURED = re.compile(r" \((?:read|judged) by [^()]*(?:\([^()]*\)[^()]*)*\)")
 
@@ -226,20 +229,18 @@ def summarise_check(
     head = f"{audit.draft_name}: {count_of(len(audit.rows), 'citation')}"
     lines = [*_wrapped(f"{head}: {', '.join(told)}" if told else head, "")]
 
-    tail = [""] if absent else []
+    tail: list[str] = []
     if absent:
         what = count_of(len(absent), "source")
-        tail += _cut(f"Put the files of {what} into {sources}, and run the command again:")
-        for entry, own in [*absent.items()][:_MOST_ABSENT]:
-            tail += _cut(f"{_INDENT}{_places(audit, own)}: {entry}")
-        tail += _more(len(absent) - _MOST_ABSENT)
+        tail += ["", *_cut(f"Put the files of {what} into {sources}, and run the command again:")]
+        shown_entries = (f"{_places(audit, own)}: {entry}" for entry, own in absent.items())
+        tail += _first(list(shown_entries), 6, 1)
     if unread:
-        tail += ["", *_cut(f"{count_of(len(unread), 'file')} could not be read:")]
-        tail += [line for one in unread[:_MOST_FILES] for line in _cut(f"{_INDENT}{one}", 2)]
-        tail += _more(len(unread) - _MOST_FILES)
+        tail += ["", f"{count_of(len(unread), 'file')} could not be read:", *_first(unread, 3, 2)]
     warnings = [*notes, *(one for one in audit.warnings if not one.startswith("Row "))]
-    tail += ["", *(line for one in warnings[:_MOST_NOTES] for line in _cut(f"note: {one}", 2))]
-    tail += _more(len(warnings) - _MOST_NOTES)
+    if counts["weak"] and audit.scorer == "reader":
+        warnings.insert(0, _SMALL_READER)
+    tail += ["", "Notes:", *_first(warnings, 2, 2)] if warnings else []
 
     rows = [row for row in rows if row.status != "OK"]
     plain = {row.number: _MEASURED.sub("", row.reason) for row in rows}
@@ -252,17 +253,15 @@ def summarise_check(
     shown = 0
     for (place, reason), own in groupby(rows, key=lambda row: (_group(row), plain[row.number])):
         group = list(own)
-        sign = f" ({len(group)}, the weakest first)" if len(group) > 1 and place else ""
+        # Where nothing was read, the first sentence stands for all.
+        parts = [[row] for row in group] if place else [group]
+        sign = f" ({len(group)}, the weakest first)" if len(parts) > 1 else ""
         block = ["", *_cut(f"{_GROUPS[place]}{sign}: {reason}", 3)]
-        if not place:  # nothing was read: the first sentence stands for all
-            block += _cut(f"{_INDENT}{_places(audit, group)}, {group[0].cites}")
-            block += _cut(f"{_INDENT}  {group[0].sentence}")
-        for row in group if place else [group[0]]:
-            block += _finding(row, _places(audit, [row]), keys) if place else []
+        for part in parts:
+            block += _finding(part[0], _places(audit, part), keys)
             if len(lines) + len(block) + len(tail) > MOST_LINES - 2:
                 break
-            lines, block = [*lines, *block], []
-            shown += 1 if place else len(group)
+            lines, block, shown = [*lines, *block], [], shown + len(part)
         if block:
             rest = len(rows) - shown
             lines += ["", f"… and {rest} more: --full prints them, and the report has them."]
@@ -295,14 +294,17 @@ def _finding(
     place = f", {row.locator}" if row.locator else ""
     yield from _cut(f"{_INDENT}{where}, {cited}{place}")
     # A citation that belongs to the sentence is not a part of what it claims.
-    words = row.claim if row.is_clause or not row.paired else row.sentence
+    is_written = row.paired or row.status == "ERROR"
+    words = row.claim if row.is_clause or not is_written else row.sentence
     yield from _cut(f"{_INDENT}  {words or row.sentence}")
     if row.shown_quote:
         yield from _cut(f"{_INDENT}  source: “{row.shown_quote}”")
 
 
-def _more(count: int) -> list[str]:
-    return [f"{_INDENT}… and {count} more"] if count > 0 else []
+def _first(texts: Sequence[str], most: int, lines: int) -> list[str]:
+    """Return the first texts, each in so many lines at most, and how many more there are."""
+    more = [f"{_INDENT}… and {len(texts) - most} more"] if len(texts) > most else []
+    return [line for text in texts[:most] for line in _cut(f"{_INDENT}{text}", lines)] + more
 
 
 def _cut(text: str, most: int = 1) -> list[str]:

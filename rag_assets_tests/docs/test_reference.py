@@ -85,9 +85,8 @@ def test_exit_codes_are_as_documented(
     code: int, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     workspace = make_workspace(tmp_path, {})
-    workspace.namespace_file("broken").write_text("embed: {kind: nothing}\n", "utf-8")
-    if "broken" not in words:
-        workspace.namespace_file("broken").unlink()
+    if "broken" in words:
+        workspace.namespace_file("broken").write_text("embed: {kind: nothing}\n", "utf-8")
     (tmp_path / "draft.md").write_text("Trees cool {#lee}.\n", "utf-8")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("RAG_WORKSPACE", str(tmp_path))
