@@ -189,7 +189,7 @@ _GROUPS = ("Cannot be checked", "Contradicted", "Differs", "Missing", "Weak", "N
 # The words that a count of a group has: `3 contradicted`.
 _COUNTED = ("contradicted", "with other figures or words", "not found", "weak", "not read", "OK")
 _SMALL_READER = (
-    "the small model that comes along is often unsure: read what is weak yourself, or let a larger "
+    "The small model that comes along is often unsure: read what is weak yourself, or let a larger "
     "one read it (`rag models add`)."
 )
 # How sure a model was; the report says it.
