@@ -193,6 +193,7 @@ def read_draft(
     if not path.is_file():
         found = "is a folder" if path.is_dir() else "does not exist"
         raise UsageError(f"{path}: the draft {found}. Give the path of a Markdown or text file.")
+    path = _linked(path)
     if path.suffix.lower() in LATEX_SUFFIXES:
         draft = parse_draft(path.name, path.read_bytes(), split, source=read_latex(path))
     else:
@@ -209,6 +210,7 @@ def files_of(path: Path) -> tuple[Path, ...]:
     These are the ones that its front matter or its LaTeX names, else the `.bib` or `.ris` with its
     name.
     """
+    path = _linked(path)
     if path.suffix.lower() in LATEX_SUFFIXES:
         return latex_files(path)
     head = FRONT_MATTER.match(path.read_bytes().decode("utf-8-sig", "ignore"))
@@ -218,6 +220,11 @@ def files_of(path: Path) -> tuple[Path, ...]:
         return (path, *(path.parent / name for name in names))
     beside = (path.with_suffix(suffix) for suffix in (".bib", ".ris"))
     return (path, *(file for file in beside if file.is_file()))
+
+
+def _linked(path: Path) -> Path:
+    """Return the file behind a link, since what a draft reads besides itself is beside that."""
+    return path.resolve() if path.is_symlink() else path
 
 
 def draft_bytes(path: Path) -> bytes:

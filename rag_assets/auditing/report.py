@@ -1,6 +1,5 @@
 """Audits as Markdown, for the person who wrote the draft."""
 
-import unicodedata
 from collections.abc import Iterator, Sequence
 
 from rag_assets.auditing.claims import (
@@ -21,6 +20,7 @@ from rag_assets.model import (
     count_of,
     escape_inline,
     escape_prose,
+    shorten,
     show_figures,
 )
 
@@ -204,28 +204,6 @@ def _escape(text: str) -> str:
 
 def _cell_code(text: str) -> str:
     return code_span(text, in_table=True)
-
-
-def _width(character: str) -> int:
-    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
-
-
-def shorten(text: str, width: int) -> str:
-    """Return `text` on one line and at most `width` columns wide, cut between words with `…`."""
-    text = " ".join(text.split())
-    if sum(map(_width, text)) <= width:
-        return text
-    used, end = 0, 0
-    for character in text:
-        if used + _width(character) > width - 1:
-            break
-        used, end = used + _width(character), end + 1
-    kept = text[:end]
-    space = kept.rfind(" ")
-    # Chinese has no spaces to cut at, and a long word must not take half of the sentence.
-    if not text[end].isspace() and space > end * 2 // 3 and kept[-1].isascii():
-        kept = kept[:space]
-    return kept.rstrip(" ,;:，；：、") + "…"
 
 
 # A claim audit as a page of Markdown, for the person who wrote the draft (spec 000 §4.7).

@@ -4,7 +4,7 @@ import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
@@ -18,12 +18,16 @@ from rag_assets.cli.options import (
     open_with_models,
     open_workspace,
     print_json,
+    print_result,
     say,
 )
 from rag_assets.cli.progress import shown_progress
-from rag_assets.model import count_of
+from rag_assets.model import Progress, StorageError, align, count_of
 from rag_assets.workspace import Namespace, shipped_settings
 from rag_assets.workspace.stages import partitioned, stage_names, switched_on, way_to
+
+if TYPE_CHECKING:
+    from rag_assets.publishing import DocumentLine
 
 _ALL = stage_names()
 
@@ -54,7 +58,7 @@ _WORDS = {
 _ENCODED, _UNREADABLE = "encoded by ", "not readable by "
 # Begins what each partition repeats of its run.
 _WHOLE_RUN = "whole run"
-_REHASH_TAG, _RETRY_TAG = "rag/rehash", "rag/retry"
+_REHASH_TAG, _RETRY_TAG, _FOR_TEXTS_TAG = "rag/rehash", "rag/retry", "rag/for_texts"
 
 rehash_option = click.option(
     "--rehash", is_flag=True, help="Hash every file again, ignoring time stamps."
@@ -84,7 +88,7 @@ def run_stages(  # noqa: C901, PLR0912 - a kind of news each
 
     tags = {tag: "true" for tag, given in ((_REHASH_TAG, rehash), (_RETRY_TAG, retry)) if given}
     code, has_run = DONE, False
-    report: dict[str, Any] = {}
+    done: dict[str, Any] = {}
     for namespace, models in open_with_models(names):
         is_asked = stages == _ALL and not tags
         settled = describe_settled(namespace, models) if is_asked else None
@@ -92,7 +96,7 @@ def run_stages(  # noqa: C901, PLR0912 - a kind of news each
             say(f"{namespace.name}: nothing has changed; nothing to do", quiet=as_json)
             for warning in settled["amiss"]:
                 click.echo(f"warning: {warning}", err=True)
-            report[namespace.name] = _nothing_to_do(namespace, settled)
+            done[namespace.name] = _nothing_to_do(namespace, settled)
             if lacks_documents(settled):
                 code = FAILED
             continue
@@ -105,7 +109,7 @@ def run_stages(  # noqa: C901, PLR0912 - a kind of news each
         folders, problems = (
             _leave_folders(namespace, stages, leaves) if outcome.is_published else ([], [])
         )
-        report[namespace.name] = {
+        done[namespace.name] = {
             "success": outcome.is_success,
             "run_id": outcome.run_id,
             "stages": summary,
@@ -129,7 +133,7 @@ def run_stages(  # noqa: C901, PLR0912 - a kind of news each
             say(f"{namespace.name}/chunks: {note}", quiet=as_json)
         for folder in folders:
             say(f"to read: {folder}", quiet=as_json)
-        for warning in report[namespace.name]["warnings"]:
+        for warning in done[namespace.name]["warnings"]:
             click.echo(f"warning: {warning}", err=True)
         for check in outcome.checks:
             if not check.passed:
@@ -146,8 +150,35 @@ def run_stages(  # noqa: C901, PLR0912 - a kind of news each
     if not has_run and any(map(any, shown)):
         register_saved_questions(workspace)
     if as_json:
-        print_json(report)
+        print_json(done)
     click.get_current_context().exit(code)
+
+
+def bring_texts_up_to_date(
+    namespace: Namespace, models: Sequence[str], on_progress: Progress
+) -> "list[DocumentLine]":
+    """Build what a check of a draft reads, texts and no vectors, and return the documents.
+
+    Where the publication would lose vectors that it has, all stages are run.
+
+    Raises:
+        StorageError: a stage failed.
+    """
+    from rag_assets.publishing import holds_texts, list_documents
+
+    if not namespace.is_built_elsewhere and not holds_texts(namespace):
+        from rag_assets.running import materialize_stages
+
+        for stages in (way_to("first_index"), _ALL):
+            outcome = materialize_stages(
+                namespace, stages, tags={_FOR_TEXTS_TAG: "true"}, on_progress=on_progress,
+                will_parse=True,
+            )  # fmt: skip
+            if not outcome.is_published:
+                raise StorageError(" ".join(outcome.errors) or "the library could not be built.")
+            if outcome.metadata[f"{namespace.name}/first_index"]["published"]:
+                break
+    return list_documents(namespace, models)
 
 
 def _leave_folders(
@@ -273,7 +304,8 @@ def chunk(names: tuple[str, ...], as_json: bool) -> None:
 
 
 @click.command(
-    help="Everything up to a vector for every chunk, and publish it: what `rag query` searches."
+    help="Build everything up to a vector for every chunk, and publish it: what `rag query` "
+    "searches."
 )
 @namespace_option
 @json_option
@@ -282,7 +314,9 @@ def embed(names: tuple[str, ...], as_json: bool) -> None:
     run_stages(names, way_to("search_index"), as_json)
 
 
-@click.command(help="Everything from raw/ to a publication; what did not change costs nothing.")
+@click.command(
+    help="Build everything from raw/ to a publication; what did not change costs nothing."
+)
 @namespace_option
 @rehash_option
 @retry_option
@@ -324,18 +358,22 @@ def preview(
         from rag_assets.parsing import describe_parsers
 
         described = describe_parsers()
-        if as_json:
-            print_json([dataclasses.asdict(line) for line in described])
-        for one in () if as_json else described:
-            extensions = f" (.{', .'.join(one.extensions)})" if one.extensions else ""
-            click.echo(f"{one.parser:<18} {one.media_type}{extensions}")
-            click.echo(f"    {one.origin}, version {one.version}")
+        print_result(
+            as_json, [dataclasses.asdict(one) for one in described],
+            *align([(one.parser, one.media_type, ", ".join(f".{each}" for each in one.extensions),
+                     f"{one.origin}, version {one.version}") for one in described]),
+        )  # fmt: skip
         return
     settings = open_namespaces((name,))[0].settings if name else shipped_settings()
     source = PreviewSource(file, password=password)
     if blocks:
         document = source.parse(settings)
-        for order, block in enumerate(document.blocks):
+        if as_json:
+            print_json([
+                {**dataclasses.asdict(block), "text": document.text[block.start : block.end]}
+                for block in document.blocks
+            ])  # fmt: skip
+        for order, block in enumerate(() if as_json else document.blocks):
             place = f"page {block.page} " if block.page else ""
             level = f" {block.level}" if block.level else ""
             text = " ".join(document.text[block.start : block.end].split())
@@ -370,16 +408,24 @@ def export() -> None:
 )
 @_folder
 @namespace_option
-def parsed(folder: Path | None, names: tuple[str, ...]) -> None:
+@json_option
+def parsed(folder: Path | None, names: tuple[str, ...], as_json: bool) -> None:
     """Export the parses of each namespace."""
     from rag_assets.publishing import export_parsed, readable_folder
 
+    done = {}
     for namespace in open_namespaces(names):
         place = folder / namespace.name if folder else readable_folder(namespace, "parsed")
         count, problems = export_parsed(namespace, place)
         for problem in problems:
             click.echo(problem, err=True)
-        click.echo(f"{namespace.name}: {count_of(count, 'document')} in {place}")
+        done[namespace.name] = {"folder": str(place), "documents": count}
+    print_result(as_json, done, *map(_written, done, done.values()))
+
+
+def _written(name: str, done: Mapping[str, Any]) -> str:
+    counts = [count_of(count, what[:-1]) for what, count in done.items() if what != "folder"]
+    return f"{name}: {' and '.join(counts)} in {done['folder']}"
 
 
 @export.command(
@@ -388,17 +434,17 @@ def parsed(folder: Path | None, names: tuple[str, ...]) -> None:
 )
 @_folder
 @namespace_option
-def chunks(folder: Path | None, names: tuple[str, ...]) -> None:
+@json_option
+def chunks(folder: Path | None, names: tuple[str, ...], as_json: bool) -> None:
     """Export the parents and chunks of each namespace."""
     from rag_assets.publishing import export_chunks, readable_folder
 
+    done = {}
     for namespace in open_namespaces(names):
         place = folder / namespace.name if folder else readable_folder(namespace, "chunks")
         parents, count = export_chunks(namespace, place)
-        click.echo(
-            f"{namespace.name}: {count_of(parents, 'parent')} and "
-            f"{count_of(count, 'chunk')} in {place}"
-        )
+        done[namespace.name] = {"folder": str(place), "parents": parents, "chunks": count}
+    print_result(as_json, done, *map(_written, done, done.values()))
 
 
 @export.command(
@@ -408,10 +454,11 @@ def chunks(folder: Path | None, names: tuple[str, ...]) -> None:
 )
 @click.argument("folder", type=OutputPath(is_folder=True))
 @namespace_option
-def tables(folder: Path, names: tuple[str, ...]) -> None:
+@json_option
+def tables(folder: Path, names: tuple[str, ...], as_json: bool) -> None:
     """Export the three tables of a knowledge library."""
     from rag_assets.tracing import export_knowledge
 
     written = export_knowledge(open_workspace(), folder, names or None)
-    for table, rows in written.items():
-        click.echo(f"{table}: {count_of(rows, 'row')} in {folder / table}.lance")
+    done = {table: {"folder": f"{folder / table}.lance", "rows": n} for table, n in written.items()}
+    print_result(as_json, done, *map(_written, done, done.values()))

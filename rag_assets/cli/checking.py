@@ -1,6 +1,11 @@
-"""`rag verify-citations`, `audit`, `trace`, `health`: what a draft, or a sentence, rests on."""
+"""`rag check`, `verify-citations`, `audit`, `references`, `trace`, `health`: what a draft, or a
+sentence, rests on.
+"""
 
+import getpass
 import json
+import threading
+import webbrowser
 from collections.abc import Callable, Mapping
 from datetime import date, datetime
 from pathlib import Path
@@ -9,6 +14,7 @@ from urllib.parse import quote
 
 import click
 
+from rag_assets.cli.building import bring_texts_up_to_date
 from rag_assets.cli.options import (
     DONE,
     FAILED,
@@ -18,24 +24,210 @@ from rag_assets.cli.options import (
     draft_namespace_option,
     json_option,
     now,
+    open_with_models,
     open_workspace,
-    print_json,
+    print_result,
     read_models_ahead,
     warn_of_changes,
     who,
     write_output,
 )
 from rag_assets.cli.progress import shown_progress
-from rag_assets.cli.summaries import full_option, summarise_citations, summarise_claims
+from rag_assets.cli.summaries import (
+    full_option,
+    summarise_check,
+    summarise_citations,
+    summarise_claims,
+)
+from rag_assets.model import UsageError, WorkspaceError
+from rag_assets.workspace import Workspace, choose_secrets, library_of
 
 if TYPE_CHECKING:
     from rag_assets.auditing import AuditKind
     from rag_assets.auditing.claims import CounterMode
     from rag_assets.auditing.sarif import FailOn
+    from rag_assets.publishing import DocumentLine
 
 _draft_argument = click.argument(
     "draft", type=click.Path(path_type=Path, exists=True, dir_okay=False)
 )
+
+_fail_on = click.option(
+    "--fail-on", type=click.Choice(["unpaired", "missing", "weak"]),
+    help="Exit with 3 also where the source does not say it (missing), or for all that is not OK "
+    "(weak). Without it, or with unpaired, only for citations that could not be checked.",
+)  # fmt: skip
+
+
+@click.command(
+    help="Check the citations of DRAFT and show what needs attention first. SOURCES is the folder "
+    "of the cited papers, or a BibTeX, CSL-JSON, RIS or Zotero RDF file that names them; without "
+    "it, the library of the workspace. Outside of a workspace the library is kept beside SOURCES, "
+    "in .rag/, and reused; only what changed is read again. `rag verify-citations` has more "
+    "options. Exit code 3 where a citation could not be checked, and where --fail-on says so."
+)
+@_draft_argument
+@click.argument("sources", required=False, type=click.Path(path_type=Path, exists=True))
+@click.option("--open", "opens", is_flag=True, help="Review the result in the browser.")
+@_fail_on
+@full_option
+@json_option
+def check(
+    draft: Path, sources: Path | None, opens: bool, fail_on: "FailOn | None", is_full: bool,
+    as_json: bool,
+) -> None:  # fmt: skip
+    """Bring the library up to date as far as a check reads it, judge, and print."""
+    from rag_assets.auditing import CITATIONS, audit_to_json, read_draft
+    from rag_assets.auditing.sarif import failing
+
+    place = draft.absolute()
+    read_draft(place)  # what is wrong with it is said before a library is made
+    workspace, names = _library_for(place, sources and sources.absolute())
+    click.get_current_context().find_root().obj = workspace.root
+    choose_secrets(workspace)
+    read_models_ahead(workspace)
+    notes = _import_bibliography(workspace, names, sources)
+    unread: list[DocumentLine] = []
+    keys: dict[tuple[str, str | None], str] = {}
+    statuses: set[str] = set()
+    with shown_progress() as shown:
+
+        def progress(what: str, done: int, total: int) -> None:
+            if total:  # else it is news of the build
+                shown(what, done, total)
+
+        for namespace, models in open_with_models(names):
+            lines = bring_texts_up_to_date(namespace, models, progress)
+            statuses |= {line.status for line in lines}
+            unread += [line for line in lines if line.status in {"failed", "withheld", "refused"}]
+            keys |= {(line.namespace, line.doc_uid): line.citation_key or "" for line in lines}
+        if sources is not None and not any(status == "published" for status in statuses):
+            raise UsageError(f"{sources}: nothing there could be read. Put the cited papers there.")
+        linked = _link(workspace, place)
+        outcome = CITATIONS.make(
+            workspace, linked, namespaces=names, as_of=date.today(), on_progress=progress
+        )
+    if outcome.is_new:
+        from rag_assets.running import record_audit
+
+        record_audit(workspace, outcome)
+    found = outcome.audit
+    root = sources or workspace.root / "raw"
+    where = f"{root.name}/evidence/" if (root / "evidence").is_dir() else f"{root.name}/"
+    where = where if root.is_dir() else f"the library of {root.name}"
+    files = [f"{', '.join(one.paths)}: {one.message}" for one in unread]
+    text = (
+        outcome.markdown.read_text(encoding="utf-8")
+        if is_full
+        else summarise_check(found, keys, where, files, notes)
+    )
+    value = {
+        "library": str(workspace.root), "report": str(outcome.html), "unread": files,
+        "notes": notes, "audit": audit_to_json(found),
+    }  # fmt: skip
+    print_result(as_json, value, text)
+    review = "" if opens else "\nreview:  the same command with --open, in the browser"
+    click.echo(f"library: {workspace.root}\nreport:  {outcome.html}{review}", err=True)
+    if opens:
+        _review(workspace, linked)
+    is_refused = found.errors or (fail_on and failing(found, fail_on))
+    click.get_current_context().exit(REFUSED if is_refused else DONE)
+
+
+def _library_for(draft: Path, sources: Path | None) -> tuple[Workspace, tuple[str, ...]]:
+    """Return the workspace to check a draft in, and the namespaces that it may cite; all if none.
+
+    Raises:
+        UsageError: no sources are given, and there is no workspace.
+    """
+    given = click.get_current_context().find_root().obj
+    here: Workspace | None
+    try:
+        here = Workspace.find(given)
+    except WorkspaceError:
+        if given is not None:
+            raise
+        here = Workspace.around(draft)
+    if sources is None:
+        # A library that this command made: beside the draft, or of the folder that it is in.
+        own = draft.parent.parent / ".rag" / draft.parent.name
+        made = [each for each in (own, *draft.parent.glob(".rag/*")) if each.is_dir()]
+        if here is None and len(made) == 1:
+            here = Workspace.open(made[0])
+        if here is None:
+            raise UsageError(
+                "no workspace is here, so name the folder of the cited papers: "
+                f"`rag check {draft.name} papers/`."
+            )
+        return here, ()
+    for workspace in filter(None, (here, Workspace.around(sources))):
+        for namespace in workspace.sound_namespaces()[0]:
+            if any(sources.is_relative_to(root) for root in namespace.roots):
+                return workspace, (namespace.name,)
+    if given is not None:
+        raise UsageError(
+            f"{given} does not read {sources}. `rag --workspace {given} namespace add NAME --raw "
+            f"{sources}` lets it; without --workspace the library is kept beside {sources.name}."
+        )
+    namespace = library_of(sources, draft)
+    return namespace.workspace, (namespace.name,)
+
+
+def _import_bibliography(
+    workspace: Workspace, names: tuple[str, ...], sources: Path | None
+) -> list[str]:
+    """Import the bibliography that was given, with its files, and return what is missing.
+
+    Of a folder as Zotero exports it the bibliography lies beside the files.
+    """
+    if sources is None or len(names) != 1:
+        return []
+    from rag_assets.knowledge.importing import import_bibliographies
+
+    if sources.is_file():
+        into = workspace.namespace(names[0])
+        found = import_bibliographies(workspace, [sources], files_into=into)
+        return [sentence for one in found for sentence in one.missing]
+    beside = [path for suffix in ("bib", "ris", "rdf") for path in sources.glob(f"*.{suffix}")]
+    if beside:
+        import_bibliographies(workspace, sorted(beside))
+    return []
+
+
+def _link(workspace: Workspace, draft: Path) -> Path:
+    """Return the draft as a file of `drafts/`, which is what the desk shows: a link, so that an
+    edit there is an edit of the draft. Where links are not allowed, return the draft.
+    """
+    if draft.is_relative_to(workspace.drafts):
+        return draft
+    for name in (draft.name, f"{draft.parent.name}/{draft.name}"):
+        link = workspace.drafts / name
+        try:
+            link.parent.mkdir(parents=True, exist_ok=True)
+            if not link.exists():
+                link.unlink(missing_ok=True)
+                link.symlink_to(draft)
+        except OSError:  # on Windows and some disks links need a right that few have
+            return draft
+        if link.resolve() == draft.resolve():
+            return link
+    return draft
+
+
+def _review(workspace: Workspace, draft: Path) -> None:
+    """Serve the desk and show a draft in the browser, until it is interrupted."""
+    from rag_assets.desk import serve_desk
+
+    def begin(address: str) -> None:
+        click.echo(f"{address}\nCtrl-C ends it.")
+        # Some browsers return when they are closed, and the desk is not serving yet.
+        threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
+
+    inside = draft.relative_to(workspace.drafts) if draft.is_relative_to(workspace.drafts) else ""
+    serve_desk(
+        workspace, host="127.0.0.1", port=0, further_hosts=(), person=getpass.getuser(),
+        now=datetime.now, begin=begin, first=f"/review/{quote(str(inside))}",
+    )  # fmt: skip
 
 
 @click.command(
@@ -63,11 +255,7 @@ _draft_argument = click.argument(
     "not OK: verdict, reason, the source's words and their place. Its text stays as it is.",
 )  # fmt: skip
 @click.option("--comment-all", is_flag=True, help="With --comments: comment on OK citations too.")
-@click.option(
-    "--fail-on", type=click.Choice(["unpaired", "missing", "weak"]),
-    help="Exit with 3 also where the source does not say it (missing), or for all that is not OK "
-    "(weak). Without it, or with unpaired, only for citations that could not be checked.",
-)  # fmt: skip
+@_fail_on
 @click.option(
     "--sarif", type=OutputPath(), metavar="FILE",
     help="Write what is not OK as SARIF 2.1.0, for code scanning and editors (docs/ci.md).",
@@ -96,10 +284,7 @@ def verify_citations(
 
         with shown_progress() as progress:
             found = audit_sentence(open_workspace(), sentence, cited, on_progress=progress)
-        if as_json:
-            print_json(audit_to_json(found))
-        else:
-            click.echo(summarise_citations(found, is_draft=False))
+        print_result(as_json, audit_to_json(found), summarise_citations(found, is_draft=False))
         click.get_current_context().exit(REFUSED if found.errors else DONE)
     if draft is None:
         return
@@ -206,12 +391,8 @@ def _audit(
         markdown = outcome.markdown
     found = kind.read(markdown.with_suffix(".json"))
     warn_of_changes(workspace, found.publications)
-    if as_json:
-        print_json(audit_to_json(found))
-    elif is_full:
-        click.echo(markdown.read_text(encoding="utf-8"))
-    else:
-        click.echo(summarise(found))
+    text = markdown.read_text(encoding="utf-8") if is_full else summarise(found)
+    print_result(as_json, audit_to_json(found), text)
     click.echo(f"saved: {markdown}\npage:  {markdown.with_suffix('.html')}", err=True)
     return found
 
@@ -289,10 +470,7 @@ def references(
             found = look_up_online(found, services, on_progress=progress)
     for warning in found.warnings:
         click.echo(f"warning: {warning}", err=True)
-    if as_json:
-        print_json(references_to_json(found))
-    else:
-        click.echo(render_references(found))
+    print_result(as_json, references_to_json(found), render_references(found))
     click.get_current_context().exit(REFUSED if found.must_fix else DONE)
 
 
@@ -312,13 +490,11 @@ def trace(name: str, as_json: bool) -> None:
     from rag_assets.tracing import trace as trace_name
 
     chains = trace_name(open_workspace(), name)
-    if as_json:
-        print_json([chain_to_json(chain) for chain in chains])
-    elif len(chains) == 1:
-        click.echo(render_chain(chains[0]))
-    else:
-        click.echo(render_overview(chains))
-        click.echo(f"One of them whole: rag trace '{chains[0].name}'")
+    first = f"One of them whole: rag trace '{chains[0].name}'"
+    shown = (
+        [render_chain(chains[0])] if len(chains) == 1 else [render_overview(chains), first]
+    )  # fmt: skip
+    print_result(as_json, [chain_to_json(chain) for chain in chains], *shown)
     holds = all(chain.holds for chain in chains)
     click.get_current_context().exit(DONE if holds else FAILED)
 
@@ -337,9 +513,6 @@ def health(as_json: bool) -> None:
     found = write_health_report(
         open_workspace(), lambda namespace: model_fingerprints(namespace.settings.embed)
     )
-    if as_json:
-        print_json({"file": str(found.path), "todo": list(found.todo)})
-    else:
-        click.echo(found.text)
-        click.echo(f"saved: {found.path}", err=True)
+    print_result(as_json, {"file": str(found.path), "todo": list(found.todo)}, found.text)
+    click.echo(f"saved: {found.path}", err=True)
     click.get_current_context().exit(FAILED if found.todo else DONE)

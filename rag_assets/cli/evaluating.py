@@ -6,7 +6,16 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rag_assets.cli.options import DONE, FAILED, OutputPath, RenamedGroup, write_output
+from rag_assets.cli.options import (
+    DONE,
+    FAILED,
+    OutputPath,
+    RenamedGroup,
+    json_option,
+    print_json,
+    say,
+    write_output,
+)
 from rag_assets.cli.progress import shown_progress
 from rag_assets.model import UsageError
 
@@ -89,7 +98,7 @@ def eval() -> None:  # noqa: A001 - named as the command is
 
 
 @eval.command(
-    short_help="How well a search finds the documents of BEIR sets.",
+    short_help="Measure how well a search finds the documents of BEIR sets.",
     help="Build a library of each BEIR set in DIR (corpus.jsonl, queries.jsonl, qrels/test.tsv; or "
     "a folder of such sets) with the real stages, ask its questions, and print nDCG@10, recall, "
     "MRR and hits by document with 95 % intervals, each searcher alone beside the whole, and "
@@ -124,7 +133,7 @@ def retrieval(
 
 
 @eval.command(
-    short_help="How well a search answers one set in a JSON file.",
+    short_help="Measure how well a search answers one set in a JSON file.",
     help="Build the documents of the evaluation set in FILE (JSON: documents, queries with "
     "expected_doc_ids, expected_chunk_ids and relevance, k_values), ask its queries, and print "
     "Hit, Recall, MRR and nDCG at each k by document and by chunk, and how the texts are cut.",
@@ -151,12 +160,13 @@ def evalset(
 
 
 @eval.command(
-    short_help="How well your own questions are answered.",
+    short_help="Measure how well your own questions are answered.",
     help="Evaluate the sets in the workspace's evaluations/ folder (all of them, or those named) "
     "with its settings, and print the figures of each.",
 )
 @click.argument("names", nargs=-1, metavar="[NAME...]")
-def sets(names: tuple[str, ...]) -> None:
+@json_option
+def sets(names: tuple[str, ...], as_json: bool) -> None:
     """Print the figures of each set."""
     from rag_assets.cli.options import open_workspace
     from rag_assets.evaluation import (
@@ -176,7 +186,7 @@ def sets(names: tuple[str, ...]) -> None:
             "JSON evaluation set there."
         )
     settings, cache = workspace.settings, workspace.meta / "evaluations"
-    exit_code = DONE
+    exit_code, reports = DONE, {}
     for name in names or known:
         with shown_progress() as progress:
             report = (
@@ -190,8 +200,11 @@ def sets(names: tuple[str, ...]) -> None:
                     on_progress=progress,
                 )
             )  # fmt: skip
-        click.echo(f"{name}\n{report.render()}\n")
+        reports[name] = report.to_json()
+        say(f"{name}\n{report.render()}\n", quiet=as_json)
         exit_code = FAILED if report.failures else exit_code
+    if as_json:
+        print_json(reports)
     click.get_current_context().exit(exit_code)
 
 

@@ -20,6 +20,7 @@ from rag_assets.cli.options import (
     open_workspace,
     opened_laboratory,
     print_json,
+    print_result,
     read_models_ahead,
     seen_option,
     who,
@@ -44,16 +45,19 @@ if TYPE_CHECKING:
     help="Give the workspace a laboratory: a section 'lab' in config.yaml, and its memory, "
     "meta/lab/lab.sqlite. One that is there is left as it is.",
 )
-def lab_init() -> None:
+@json_option
+def lab_init(as_json: bool) -> None:
     """Make a laboratory."""
     from rag_assets.lab.laboratory import init_laboratory, lab_file
 
     workspace = open_workspace()
     is_new = init_laboratory(workspace)
     where = lab_file(workspace).relative_to(workspace.root)
-    click.echo(f"{'made' if is_new else 'there is'} a laboratory: {where}")
-    if is_new:
-        click.echo("next: name the products that you measure: rag lab edit")
+    print_result(
+        as_json, {"file": str(where), "is_new": is_new},
+        f"{'made' if is_new else 'there is'} a laboratory: {where}",
+        *(["next: name the products that you measure: rag lab edit"] if is_new else []),
+    )  # fmt: skip
 
 
 @click.command(
@@ -165,14 +169,12 @@ def lab_queue(waiting: bool, as_json: bool) -> None:
     runs = [run for run in queue.runs if run.kind != "imported"]
     if waiting:
         runs = [run for run in runs if run.state in {"queued", "running"}]
-    if as_json:
-        told = [run.model_dump(mode="json") for run in runs]
-        print_json({"runs": told, "is_worked_on": queue.is_worked_on})
-        return
-    for run in runs:
-        click.echo(_queue_line(run, queue))
-    if not runs:
-        click.echo("there are no runs. `rag lab request` asks for recipes.")
+    told = [run.model_dump(mode="json") for run in runs]
+    lines = [_queue_line(run, queue) for run in runs]
+    print_result(
+        as_json, {"runs": told, "is_worked_on": queue.is_worked_on},
+        *(lines or ["there are no runs. `rag lab request` asks for recipes."]),
+    )  # fmt: skip
 
 
 def _queue_line(run: "Run", queue: "QueueState") -> str:
@@ -193,13 +195,14 @@ def _queue_line(run: "Run", queue: "QueueState") -> str:
 )
 @click.argument("run")
 @by_option
-def lab_cancel(run: str, by: str | None) -> None:
+@json_option
+def lab_cancel(run: str, by: str | None, as_json: bool) -> None:
     """Cancel a run."""
     from rag_assets.lab.queue import cancel_run
 
     lab = opened_laboratory()
     canceled = cancel_run(lab, run, at=now(), by=who(by))
-    click.echo(f"{canceled.id}: {canceled.reason}")
+    print_result(as_json, canceled.model_dump(mode="json"), f"{canceled.id}: {canceled.reason}")
 
 
 @click.command(
@@ -380,7 +383,8 @@ def lab_history(target: Path | None, as_json: bool) -> None:
     rows = list_history(lab)
     if target is not None:
         write_output(target, history_csv(rows))
-        click.echo(f"{count_of(len(rows), 'experiment')} in {target}")
+        shown = f"{count_of(len(rows), 'experiment')} in {target}"
+        print_result(as_json, {"file": str(target), "experiments": len(rows)}, shown)
         return
     if as_json:
         print_json([{**asdict(one), "recipe": one.recipe.model_dump(mode="json")} for one in rows])
@@ -414,11 +418,7 @@ def lab_suggest(product: str | None, by: "By", count: int, as_json: bool) -> Non
     from rag_assets.lab.opinion import form_opinion, opinion_lines
 
     opinion = form_opinion(opened_laboratory(), product=product, by=by, count=count)
-    if as_json:
-        print_json(opinion.to_json())
-        return
-    for line in opinion_lines(opinion):
-        click.echo(line)
+    print_result(as_json, opinion.to_json(), *opinion_lines(opinion))
 
 
 def _feedback_form(
@@ -585,14 +585,16 @@ def _figures(figures: "Figures", names: dict[str, str], *, is_difference: bool) 
     "`rag lab import` restores it.",
 )
 @click.argument("target", metavar="FILE", type=OutputPath())
-def lab_export(target: Path) -> None:
+@json_option
+def lab_export(target: Path, as_json: bool) -> None:
     """Export rows and traces."""
     from rag_assets.lab.importing import export_laboratory
 
     lab = opened_laboratory()
     lines = export_laboratory(lab)
     write_output(target, "".join(f"{line}\n" for line in lines).encode())
-    click.echo(f"{count_of(len(lines), 'line')} in {target}")
+    shown = f"{count_of(len(lines), 'line')} in {target}"
+    print_result(as_json, {"file": str(target), "lines": len(lines)}, shown)
     _tell_untraced(lab)
 
 
@@ -634,7 +636,8 @@ def lab_import(
         if sheet or write or learn:
             raise UsageError(f"{source} is an export, so the options of sheets do not apply.")
         with source.open(encoding="utf-8") as lines:
-            click.echo(f"{count_of(import_laboratory(lab, lines), 'line')} imported")
+            count = import_laboratory(lab, lines)
+        print_result(as_json, {"imported": count}, f"{count_of(count, 'line')} imported")
         _tell_untraced(lab)
         return
     with lab.store.reading() as reading:
@@ -699,7 +702,8 @@ def _print_understood(understood: "Understood") -> None:
 
 lab = RenamedGroup(
     "lab",
-    help="Recipes from literature and experience, feedback on them, and what was learned.",
+    help="Get recipes from literature and experience, report experiments, and see what was "
+    "learned.",
     renamed={
         "opinion": "Use `rag lab suggest`.",
         "compare": "`rag lab feedback RUN` prints the comparison; with --with, --known or "

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rag_assets.cli.options import json_option, open_workspace, print_json
+from rag_assets.cli.options import json_option, open_workspace, print_result
 from rag_assets.model import count_of
 
 if TYPE_CHECKING:
@@ -59,12 +59,8 @@ def library_import(
             )
         into = workspace.namespace(names[0])
     found = import_bibliographies(workspace, paths, files_into=into)
-    if as_json:
-        print_json([_to_json(one) for one in found])
-        return
-    for one in found:
-        for line in _lines(one):
-            click.echo(line)
+    lines = (line for one in found for line in _lines(one))
+    print_result(as_json, [_to_json(one) for one in found], *lines)
 
 
 def _lines(one: "ImportedBibliography") -> Iterator[str]:

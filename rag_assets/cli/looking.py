@@ -3,7 +3,6 @@
 import dataclasses
 import json
 import math
-import unicodedata
 from datetime import UTC, date, datetime
 from typing import Any
 
@@ -19,8 +18,9 @@ from rag_assets.cli.options import (
     open_with_models,
     open_workspace,
     print_json,
+    print_result,
 )
-from rag_assets.model import StorageError, UsageError, count_of
+from rag_assets.model import StorageError, UsageError, align, count_of, shorten
 
 
 @click.command(
@@ -55,32 +55,26 @@ def documents(names: tuple[str, ...], wide: bool, wanted: str | None, as_json: b
         click.echo(f"no documents are {wanted}.")
     elif not lines:
         click.echo("no documents. Put files into raw/ and run `rag ingest`.")
+    rows = []
     for line in lines:
-        mark = "citable" if line.citable else "-"
         title = _one_line(_folded(line.title)) or "-"
-        if not wide and len(title) > _TITLE_WIDTH:
-            title = f"{title[: _TITLE_WIDTH - 1].rstrip()}…"
         # Of a document that nobody can search the file says more than the uid.
         files = f"  {', '.join(line.paths)}" if wide or line.status != "published" else ""
-        click.echo(
-            f"{_padded(line.citation_key or '-', _KEY_WIDTH)} {line.year or '-':<4} "
-            f"{_padded(title, _TITLE_WIDTH)} {line.status:<9} {mark:<7} "
-            f"{line.namespace}:{line.doc_uid or '?'}{_one_line(files)}"
-        )
+        rows.append((
+            line.citation_key or "-", str(line.year or "-"),
+            title if wide else shorten(title, _TITLE_COLUMNS), line.status,
+            "citable" if line.citable else "-",
+            f"{line.namespace}:{line.doc_uid or '?'}{_one_line(files)}",
+        ))  # fmt: skip
+    for row, line in zip(align(rows), lines, strict=True):
+        click.echo(row)
         if line.reason_code:
             click.echo(f"    {line.reason_code}: {_folded(line.message or '')}")
         for note in (*line.notes, *line.warnings):
             click.echo(f"    note: {_folded(note)}")
 
 
-# Columns of a terminal.
-_KEY_WIDTH, _TITLE_WIDTH = 20, 48
-
-
-def _padded(text: str, width: int) -> str:
-    """Return a text with blanks up to `width` columns; a Chinese character takes two."""
-    wide = sum(unicodedata.east_asian_width(letter) in "WF" for letter in text)
-    return text + " " * (width - len(text) - wide)
+_TITLE_COLUMNS = 48
 
 
 def _folded(sentence: str) -> str:
@@ -238,12 +232,8 @@ def sql(statement: str, seconds: float, as_json: bool) -> None:
 
     with open_sql(open_workspace()) as connection:
         columns, rows = run_sql(connection, statement, seconds)
-    if as_json:
-        print_json([dict(zip(columns, row, strict=True)) for row in rows])
-        return
-    click.echo("\t".join(columns))
-    for row in rows:
-        click.echo("\t".join(_cell(value) for value in row))
+    found = [dict(zip(columns, row, strict=True)) for row in rows]
+    print_result(as_json, found, *align([columns, *(list(map(_cell, row)) for row in rows)]))
 
 
 def _cell(value: Any) -> str:
@@ -267,12 +257,11 @@ def build_bm25(names: tuple[str, ...], as_json: bool) -> None:
         each.name: current_folder(each.publications, each.name).name
         for each in open_namespaces(names)
     }
-    if as_json:
-        print_json(found)
-        return
-    for name, publication in found.items():
-        click.echo(f"{name}: publication {publication} has its text index")
-    click.echo("Nothing to build: the text index is made with each publication.")
+    print_result(
+        as_json, found,
+        *(f"{name}: publication {each} has its text index" for name, each in found.items()),
+        "Nothing to build: the text index is made with each publication.",
+    )  # fmt: skip
 
 
 @click.command(
@@ -299,7 +288,7 @@ def gc(names: tuple[str, ...], days: float, as_json: bool) -> None:
     from rag_assets.workspace import read_inventory
 
     workspace = open_workspace()
-    report, runs = {}, 0
+    freed, runs = {}, 0
     refused: list[str] = []
     for namespace, models in open_with_models(names):
         try:
@@ -317,7 +306,7 @@ def gc(names: tuple[str, ...], days: float, as_json: bool) -> None:
                 f"{namespace.name} could not be looked through to the end: {error.problem}"
             )
             continue
-        report[namespace.name] = dataclasses.asdict(found)
+        freed[namespace.name] = dataclasses.asdict(found)
         if found.refused:
             refused.append(f"{namespace.name}: not all records could be shortened: {found.refused}")
     try:
@@ -325,9 +314,9 @@ def gc(names: tuple[str, ...], days: float, as_json: bool) -> None:
     except StorageError as error:
         refused.append(f"the run history could not be shortened: {error.problem}")
     if as_json:
-        print_json({"namespaces": report, "runs": runs, "refused": refused})
+        print_json({"namespaces": freed, "runs": runs, "refused": refused})
     else:
-        _print_collected(report, runs)
+        _print_collected(freed, runs)
     for sentence in refused:
         click.echo(f"error: {sentence}", err=True)
     if refused:
@@ -405,12 +394,11 @@ def doctor(as_json: bool) -> None:
     from rag_assets.running import examine
 
     findings = examine(click.get_current_context().find_root().obj)
-    if as_json:
-        print_json([dataclasses.asdict(finding) for finding in findings])
-    else:
-        for finding in findings:
-            click.echo(f"{'ok ' if finding.is_fine else 'BAD'} {finding.what}: {finding.found}")
-            if finding.mend:
-                click.echo(f"    fix: {finding.mend}")
+    lines = (
+        f"{'ok ' if one.is_fine else 'BAD'} {one.what}: {one.found}"
+        + (f"\n    fix: {one.mend}" if one.mend else "")
+        for one in findings
+    )
+    print_result(as_json, [dataclasses.asdict(one) for one in findings], *lines)
     bad = any(not finding.is_fine for finding in findings)
     click.get_current_context().exit(FAILED if bad else DONE)

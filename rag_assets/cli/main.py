@@ -20,15 +20,15 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
     "Build": {
         "parse": ("building", "Scan and parse what changed."),
         "chunk": ("building", "Scan, parse and cut what changed into parents and chunks."),
-        "embed": ("building", "Everything up to vectors, and publish it."),
-        "ingest": ("building", "Everything from raw/ to a publication."),
+        "embed": ("building", "Build everything up to vectors, and publish it."),
+        "ingest": ("building", "Build everything from raw/ to a publication."),
         "build-bm25": ("looking", "Show what the text index of each namespace holds."),
         "preview": ("building", "Show how FILE would be parsed and cut; store nothing."),
     },
     "Ask": {
         "query": ("asking", "Answer a question with an evidence pack."),
         "ask": ("asking", "Answer a question with sentences that were checked."),
-        "law": ("statutes", "Articles and wordings of statutes, by name and day."),
+        "law": ("statutes", "Show articles and wordings of statutes, by name and day."),
         "desk": (
             "asking",
             "Open the desk: one web page for reading, checking, editing and asking.",
@@ -38,9 +38,10 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "mcp": ("asking", "Serve the workspace to an AI agent (MCP over stdio)."),
     },
     "Learn": {
-        "lab": ("lab", "Recipes, feedback on experiments, and what was learned."),
+        "lab": ("lab", "Get recipes, report experiments, and see what was learned."),
     },
     "Audit": {
+        "check": ("checking", "Check a draft's citations and show what needs attention first."),
         "audit": ("checking", "Find a draft's strong assertions and what supports them."),
         "verify-citations": ("checking", "Check that a draft's cited sources support it."),
         "references": ("checking", "Check the reference list of DRAFT."),

@@ -160,6 +160,15 @@ def print_json(value: Any) -> None:
     click.echo(json.dumps(value, ensure_ascii=False, indent=1, default=str))
 
 
+def print_result(as_json: bool, value: Any, *lines: str) -> None:
+    """Print what a command did: a value as JSON, or lines for a person."""
+    if as_json:
+        print_json(value)
+    else:
+        for line in lines:
+            click.echo(line)
+
+
 def say(text: str, *, quiet: bool) -> None:
     """Print a line for a person, unless the command prints JSON."""
     if not quiet:

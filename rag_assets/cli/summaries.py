@@ -6,13 +6,15 @@ The files that it names hold everything; `--full` prints them instead.
 import dataclasses
 import re
 import shutil
-from collections.abc import Collection, Iterator
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 import click
 
 from rag_assets.cli.options import DONE, FAILED, print_json
-from rag_assets.model import EAST_ASIAN_RANGES
+from rag_assets.model import EAST_ASIAN_RANGES, count_of, shorten
 
 if TYPE_CHECKING:
     from rag_assets.answering import Answer
@@ -181,6 +183,140 @@ def summarise_citations(audit: "CitationAudit", *, is_draft: bool = True) -> str
     return "\n".join(lines).rstrip()
 
 
+# What `rag check` prints at most, before it names the report; what does not fit is in that.
+MOST_LINES = 37
+_GROUPS = ("Cannot be checked", "Contradicted", "Differs", "Missing", "Weak", "Not read")
+# The words that a count of a group has: `3 contradicted`.
+_COUNTED = ("contradicted", "with other figures or words", "not found", "weak", "not read", "OK")
+_SMALL_READER = (
+    "The small model that comes along is often unsure: read what is weak yourself, or let a larger "
+    "one read it (`rag models add`)."
+)
+# How sure a model was; the report says it.
+_MEASURED = re.compile(r" \((?:read|judged) by [^()]*(?:\([^()]*\)[^()]*)*\)")
+
+
+def summarise_check(
+    audit: "CitationAudit",
+    keys: Mapping[tuple[str, str | None], str],
+    sources: str,
+    unread: Sequence[str] = (),
+    notes: Sequence[str] = (),
+) -> str:
+    """Return the counts of a draft, then what needs attention first, in `MOST_LINES` at most.
+
+    Args:
+        keys: citation keys by namespace and uid.
+        sources: where files of sources are put, as it is shown.
+        unread: files that could not be read, each with the reason.
+    """
+    from rag_assets.auditing import urgency
+
+    absent: dict[str, list[CitationVerdict]] = {}
+    rows: list[CitationVerdict] = []
+    for row in audit.rows:
+        if row.reason_code == "not_in_library":
+            absent.setdefault(row.reason.partition("“")[2].partition("”")[0], []).append(row)
+        else:
+            rows.append(row)
+    counts = Counter(_COUNTED[urgency(row)] for row in rows if row.status != "ERROR")
+    faulty = sum(row.status == "ERROR" for row in rows)
+    told = [f"{counts[word]} {word}" for word in (_COUNTED[-1], *_COUNTED[:-1]) if counts[word]]
+    told += [f"{faulty} cannot be checked"] if faulty else []
+    cited = sum(map(len, absent.values()))
+    verb = "cites a source" if cited == 1 else "cite sources"
+    told += [f"{cited} {verb} not in {sources}"] if cited else []
+    head = f"{audit.draft_name}: {count_of(len(audit.rows), 'citation')}"
+    lines = [*_wrapped(f"{head}: {', '.join(told)}" if told else head, "")]
+
+    tail: list[str] = []
+    if absent:
+        what = count_of(len(absent), "source")
+        tail += ["", *_cut(f"Put the files of {what} into {sources}, and run the command again:")]
+        shown_entries = (f"{_places(audit, own)}: {entry}" for entry, own in absent.items())
+        tail += _first(list(shown_entries), 6, 1)
+    if unread:
+        tail += ["", f"{count_of(len(unread), 'file')} could not be read:", *_first(unread, 3, 2)]
+    warnings = [*notes, *(one for one in audit.warnings if not one.startswith("Row "))]
+    if counts["weak"] and audit.scorer == "reader":
+        warnings.insert(0, _SMALL_READER)
+    tail += ["", "Notes:", *_first(warnings, 2, 2)] if warnings else []
+
+    rows = [row for row in rows if row.status != "OK"]
+    plain = {row.number: _MEASURED.sub("", row.reason) for row in rows}
+    alike = Counter(plain.values())
+    # What has a reason of its own comes before what shares one, and what has least in the source
+    # before the rest.
+    rows.sort(key=lambda row: (
+        _group(row), alike[plain[row.number]] > 1, plain[row.number], row.score or 0.0
+    ))  # fmt: skip
+    shown = 0
+    for (place, reason), own in groupby(rows, key=lambda row: (_group(row), plain[row.number])):
+        group = list(own)
+        # Where nothing was read, the first sentence stands for all.
+        parts = [[row] for row in group] if place else [group]
+        sign = f" ({len(group)}, the weakest first)" if len(parts) > 1 else ""
+        block = ["", *_cut(f"{_GROUPS[place]}{sign}: {reason}", 3)]
+        for part in parts:
+            block += _finding(part[0], _places(audit, part), keys)
+            if len(lines) + len(block) + len(tail) > MOST_LINES - 2:
+                break
+            lines, block, shown = [*lines, *block], [], shown + len(part)
+        if block:
+            rest = len(rows) - shown
+            lines += ["", f"… and {rest} more: --full prints them, and the report has them."]
+            break
+    return "\n".join([*lines, *tail]).rstrip()
+
+
+def _places(audit: "CitationAudit", rows: Sequence["CitationVerdict"]) -> str:
+    """Return `line 4, 10 of sections/method.tex`."""
+    from rag_assets.auditing import place_in
+
+    *others, last = dict.fromkeys(row.line for row in rows)
+    first = place_in(audit.draft_name, last, rows[0].file)
+    unit, number, file = first.partition(f" {last}")
+    return f"{unit} {', '.join(map(str, [*others, last]))}{file}" if number else first
+
+
+def _group(row: "CitationVerdict") -> int:
+    from rag_assets.auditing import urgency
+
+    return 0 if row.status == "ERROR" else 1 + urgency(row)
+
+
+def _finding(
+    row: "CitationVerdict", where: str, keys: Mapping[tuple[str, str | None], str]
+) -> Iterator[str]:
+    """Yield where a sentence stands and what it cites, its words, and the source's."""
+    key = keys.get((row.namespace or "", row.doc_uid)) or row.doc_uid
+    cited = f"{row.cites} = {key}" if row.paired and row.cites != key else key
+    place = f", {row.locator}" if row.locator else ""
+    yield from _cut(f"{_INDENT}{where}, {cited}{place}")
+    # A citation that belongs to the sentence is not a part of what it claims.
+    is_written = row.paired or row.status == "ERROR"
+    words = row.claim if row.is_clause or not is_written else row.sentence
+    yield from _cut(f"{_INDENT}  {words or row.sentence}")
+    if row.shown_quote:
+        yield from _cut(f"{_INDENT}  source: “{row.shown_quote}”")
+
+
+def _first(texts: Sequence[str], most: int, lines: int) -> list[str]:
+    """Return the first texts, each in so many lines at most, and how many more there are."""
+    more = [f"{_INDENT}… and {len(texts) - most} more"] if len(texts) > most else []
+    return [line for text in texts[:most] for line in _cut(f"{_INDENT}{text}", lines)] + more
+
+
+def _cut(text: str, most: int = 1) -> list[str]:
+    """Return the first lines of a text, the last of them marked where there is more."""
+    lines = _wrapped(text, _INDENT)
+    if len(lines) <= most:
+        return lines
+    indent = text[: len(text) - len(text.lstrip())] if most == 1 else _INDENT
+    rest = " ".join(line.strip() for line in lines[most - 1 :])
+    return [*lines[: most - 1], indent + shorten(rest, _columns() - len(indent))]
+
+
 def _citation(row: "CitationVerdict", where: str = "") -> Iterator[str]:
     """Yield the lines of a verdict; of one in a draft with its place."""
     # Here, since the words that judging reads cost a question half a second.
@@ -226,6 +362,11 @@ def summarise_claims(audit: "ClaimAudit") -> str:
     return "\n".join(lines).rstrip()
 
 
+def _columns() -> int:
+    least, most = _WIDTHS
+    return min(max(shutil.get_terminal_size((80, 24)).columns, least), most)
+
+
 # A line may end behind a word, and behind any character of a script without spaces.
 _PIECE = re.compile(rf"[{EAST_ASIAN_RANGES}][^\w\s]*|[^\s{EAST_ASIAN_RANGES}]+|\s")
 
@@ -234,8 +375,7 @@ def _wrapped(text: str, indent: str) -> list[str]:
     """Return a text in lines of the terminal's width; Chinese characters take two columns."""
     from rich.cells import cell_len
 
-    least, most = _WIDTHS
-    columns = min(max(shutil.get_terminal_size((80, 24)).columns, least), most)
+    columns = _columns()
     line, lines = text[: len(text) - len(text.lstrip())], []
     for piece in _PIECE.findall(" ".join(text.split())):
         if cell_len(line + piece) > columns and line.strip():

@@ -26,6 +26,7 @@ def serve_desk(
     person: str,
     now: Callable[[], datetime],
     begin: Callable[[str], None],
+    first: str = "/",
 ) -> None:
     """Serve the desk until it is interrupted.
 
@@ -34,7 +35,7 @@ def serve_desk(
         port: to listen on; 0 for any that is free.
         further_hosts: `name` or `name:port` by which browsers may call it besides, for a desk
             behind another server.
-        begin: told the address for a browser when the desk listens.
+        begin: told the address for a browser when the desk listens; it opens the page `first`.
 
     Raises:
         UsageError: the port is taken.
@@ -65,7 +66,7 @@ def serve_desk(
             timeout_graceful_shutdown=_SHUTDOWN_SECONDS,
         )
         listening.listen()
-        begin(opened_at(f"http://{name}:{bound}", door.token))
+        begin(opened_at(f"http://{name}:{bound}", door.token, first))
         threading.Thread(target=_warm, args=(desk,), name="desk models", daemon=True).start()
         try:
             with interruptible():

@@ -1,12 +1,11 @@
 """What every evaluation returns: figures under stable names, counts, tables; text and JSON."""
 
-import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from rag_assets import __version__
-from rag_assets.model import hash_fields
+from rag_assets.model import align, hash_fields
 from rag_assets.workspace import Settings
 
 Figure = float | int | str | None
@@ -30,18 +29,12 @@ class ReportTable:
     def render(self) -> str:
         """Return the table as lines of text."""
         cells = [self.heads, *([_shown(value) for value in row] for row in self.rows)]
-        widths = [max(_width(row[column]) for row in cells) for column in range(len(self.heads))]
-        words = [
-            all(isinstance(row[column], str | None) for row in self.rows)
+        figures = {
+            column
             for column in range(len(self.heads))
-        ]
-        lines = [
-            "  ".join(
-                _padded(cell, width, to_the_left=is_text)
-                for cell, width, is_text in zip(row, widths, words, strict=True)
-            ).rstrip()
-            for row in cells
-        ]
+            if not all(isinstance(row[column], str | None) for row in self.rows)
+        }
+        lines = align(cells, figures)
         return "\n".join([self.title, *(f"  {line}" for line in lines)])
 
 
@@ -85,14 +78,14 @@ class EvaluationReport:
 
     def render(self) -> str:
         """Return the report as text for a terminal."""
-        width = max((len(name) for name in self.metrics), default=0)
         counted = ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in
                             self.counts.items())  # fmt: skip
         origin = f"rag-assets {__version__}, settings {self.settings_digest[:12]}"
         parts = [
             f"{self.evaluation}: {counted}; {origin}",
-            "\n".join(f"  {name:<{width}}  {_shown(value)}" for name, value in
-                      self.metrics.items()),
+            "\n".join(f"  {line}" for line in align([
+                (name, _shown(value)) for name, value in self.metrics.items()
+            ])),
             *(table.render() for table in self.tables),
             "\n".join(f"failed: {sentence}" for sentence in self.failures),
         ]  # fmt: skip
@@ -120,16 +113,3 @@ def _shown(value: Figure) -> str:
     if isinstance(value, float):
         return f"{value:.3f}" if abs(value) < 10 else f"{value:.1f}"
     return str(value)
-
-
-def _padded(cell: str, width: int, *, to_the_left: bool) -> str:
-    blanks = " " * (width - _width(cell))
-    return cell + blanks if to_the_left else blanks + cell
-
-
-def _width(text: str) -> int:
-    """Return the columns that a text takes on a terminal: two for each wide character."""
-    return sum(
-        0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1
-        for c in text
-    )

@@ -3,7 +3,7 @@
 import csv
 import io
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -110,6 +110,41 @@ def count_of(number: int, noun: str, plural: str | None = None) -> str:
         plural: where it is not the noun with an s.
     """
     return f"{number} {noun if number == 1 else plural or f'{noun}s'}"
+
+
+# Text on a terminal, whose columns a Chinese character takes two of.
+
+
+def align(rows: Sequence[Sequence[str]], to_the_right: Collection[int] = ()) -> list[str]:
+    """Return the lines of a table: the cells of a column begin at one column of the terminal.
+
+    Args:
+        to_the_right: numbers of columns whose cells end at one column.
+    """
+    from rich.cells import cell_len
+
+    widths = [max(map(cell_len, column)) for column in zip(*rows, strict=True)]
+
+    def padded(number: int, cell: str) -> str:
+        blanks = " " * (widths[number] - cell_len(cell))
+        return blanks + cell if number in to_the_right else cell + blanks
+
+    return ["  ".join(padded(*each) for each in enumerate(row)).rstrip() for row in rows]
+
+
+def shorten(text: str, columns: int) -> str:
+    """Return a text on one line of so many columns at most, cut between words with `…`."""
+    from rich.cells import cell_len, set_cell_size
+
+    text = " ".join(text.split())
+    if cell_len(text) <= columns:
+        return text
+    kept = set_cell_size(text, columns - 1).rstrip()
+    space = kept.rfind(" ")
+    # Chinese has no spaces to cut at, and a long word must not take half of the sentence.
+    if not text[len(kept)].isspace() and space > len(kept) * 2 // 3 and kept[-1].isascii():
+        kept = kept[:space]
+    return kept.rstrip(" ,;:，；：、") + "…"
 
 
 def shown_value(value: Any) -> str:

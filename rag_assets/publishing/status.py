@@ -5,7 +5,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from rag_assets.chunking.editing import History, count_passages, edits_digest, read_histories
+from rag_assets.chunking import has_stale_chunks
+from rag_assets.chunking.editing import (
+    History,
+    count_passages,
+    edits_digest,
+    has_stale_edits,
+    read_histories,
+)
+from rag_assets.embedding import joint_tokenizer
 from rag_assets.model import PublicationError, StorageError, WorkspaceError, count_of
 from rag_assets.parsing import has_stale_parses, read_reports
 from rag_assets.publishing.changes import removed_documents, unpublished_changes
@@ -272,6 +280,32 @@ def describe_settled(namespace: Namespace, models: Sequence[str]) -> dict[str, A
         return None  # the run that follows says so, and mends what it can
 
 
+def holds_texts(namespace: Namespace) -> bool:
+    """Say whether the publication has the texts of all files as they are now; vectors may lack.
+
+    That is what checks of drafts read.
+    """
+    try:
+        inventory = read_inventory(namespace)
+        state = describe_namespace(namespace, ())
+        if inventory is None or set(state["stale"]) - {_NOT_WHOLE}:
+            return False
+        if state["documents"].get("published", 0) != state["counts"]["documents"]:
+            return False  # a run that stopped has made records since
+        tokenizer = joint_tokenizer(namespace.settings.embed)
+        return not (
+            has_stale_parses(namespace, inventory)
+            or has_stale_chunks(namespace, inventory, tokenizer)
+            or has_stale_edits(namespace, inventory)
+        )
+    except (StorageError, WorkspaceError):
+        return False  # the run that follows says so, and mends what it can
+
+
+# What is stale where only a part of the stages was run, as for a check of a draft.
+_NOT_WHOLE = "not every stage has been run with the present configuration yet"
+
+
 def _stale(
     namespace: Namespace,
     pointer: Pointer | None,
@@ -298,7 +332,7 @@ def _stale(
     if built and built != settings_digest(namespace):
         stale.append("the configuration has changed since the last whole build")
     elif pointer and not built and not pending and not lacking:
-        stale.append("not every stage has been run with the present configuration yet")
+        stale.append(_NOT_WHOLE)
     if pending:
         verb = "is" if pending == 1 else "are"
         stale.append(f"{count_of(pending, 'document')} {verb} not built yet")

@@ -8,6 +8,7 @@ from rag_assets.workspace.configuration import configs_folder, shipped_settings
 from rag_assets.workspace.creating import (
     add_namespace,
     create_workspace,
+    library_of,
     list_templates,
     make_folder,
     overlapping_folders,

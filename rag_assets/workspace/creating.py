@@ -5,6 +5,7 @@ import re
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import yaml
 
@@ -25,6 +26,11 @@ FOLDERS = (
     "raw/instruction/slides", "raw/instruction/exemplars", "queries", "drafts", "namespaces",
     "outputs", "meta/dagster",
 )  # fmt: skip
+
+# The folder of libraries that `rag check` makes beside folders of sources.
+HIDDEN = ".rag"
+# Beside papers they are lists of them.
+_BIBLIOGRAPHIES = ("*.bib", "*.ris", "*.rdf")
 
 # The knowledge bases of a laboratory, each with its own raw folder, and no other namespace.
 LAB = "lab"
@@ -180,6 +186,34 @@ def create_workspace(
         write_text(root / "meta/project.json", _project_json(workspace))
         made.append("meta/project.json")
     return workspace, made
+
+
+def library_of(sources: Path, draft: Path) -> Namespace:
+    """Return the library of a folder of sources outside of any workspace, made at the first call.
+
+    It is kept beside the folder, in `.rag/NAME`, and reads the files where they are, without the
+    drafts among them. Of a bibliography file, `.rag/STEM` gets copies of the files that its entries
+    name.
+
+    Raises:
+        StorageError: nothing can be written beside the folder.
+    """
+    is_folder = sources.is_dir()
+    root = sources.parent / HIDDEN / (sources.name if is_folder else sources.stem)
+    if not (root / MARKER).is_file():
+        create_workspace(root, "papers")
+        write_text(root.parent / ".gitignore", "*\n")
+    workspace = Workspace.open(root)
+    file = workspace.namespace_file("papers")
+    values: dict[str, Any] = yaml.safe_load(file.read_bytes())
+    ignored = dict.fromkeys([*workspace.namespace("papers").settings.ignore, *_BIBLIOGRAPHIES])
+    if draft.is_relative_to(sources):
+        ignored |= {draft.name: None}
+    # The folder may have been moved, together with its library.
+    wanted = values | {"raw": [str(sources) if is_folder else "raw"], "ignore": [*ignored]}
+    if wanted != values:
+        write_text(file, yaml.safe_dump(wanted, allow_unicode=True))
+    return workspace.namespace("papers")
 
 
 def _choose_instance(root: Path, *, for_team: bool) -> list[str]:

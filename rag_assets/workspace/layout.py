@@ -198,13 +198,20 @@ class Workspace:
         if named := os.environ.get("RAG_WORKSPACE"):
             return cls.open(named)
         here = Path.cwd()
-        for folder in (here, *here.parents):
-            if (folder / MARKER).is_file() and (folder / "namespaces").is_dir():
-                return cls(folder)
+        if found := cls.around(here):
+            return found
         raise WorkspaceError(
             f"no workspace in {here} or above it. `rag init DIR` makes one; --workspace DIR or "
             "RAG_WORKSPACE names one elsewhere."
         )
+
+    @classmethod
+    def around(cls, place: Path) -> "Workspace | None":
+        """Return the workspace that a folder, given as a whole path, is or lies in."""
+        for folder in (place, *place.parents):
+            if (folder / MARKER).is_file() and (folder / "namespaces").is_dir():
+                return cls(folder)
+        return None
 
     @cached_property
     def store(self) -> LocalStore:

@@ -16,8 +16,7 @@ from rag_assets.auditing import (
     render_markdown,
 )
 from rag_assets.auditing.record import ReasonCode, Status
-from rag_assets.auditing.report import shorten
-from rag_assets.model import UsageError
+from rag_assets.model import UsageError, shorten
 
 from .world import SETTINGS, Shelf, WordEncoder, audit_of, make_document, make_passage
 

@@ -29,8 +29,8 @@ COMMON_OPTIONS = (
 
 EXIT_CODES = {
     0: "Done.",
-    1: "A run or a check failed, something is stale (`rag status`) or wrong (`rag doctor`), or "
-    "the machine failed.",
+    1: "A run or a check failed, something is stale (`rag status`) or wrong (`rag doctor`), "
+    "the machine failed, or Ctrl-C ended the command.",
     2: "Wrong usage, or a wrong key or value in a YAML file. The message names it.",
     3: "An input was refused: a draft cites a document that is unknown, ambiguous or not citable; "
     "a question has no text; nothing is published.",

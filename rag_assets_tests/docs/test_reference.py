@@ -3,13 +3,15 @@
 import ast
 import re
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any, get_args
 
 import click
 import pytest
+from click.testing import CliRunner
 
 from rag_assets.auditing.record import ReasonCode
-from rag_assets.cli.main import COMMANDS
+from rag_assets.cli.main import COMMANDS, build_cli
 from rag_assets.workspace.configuration import default_layer
 from rag_assets_tests.docs.reference import (
     EXIT_CODES,
@@ -22,6 +24,7 @@ from rag_assets_tests.docs.reference import (
     list_keys,
     make_reference,
 )
+from rag_assets_tests.libraries import make_workspace
 
 ALL = list(list_commands())
 
@@ -45,11 +48,52 @@ def test_command_and_each_of_its_options_is_explained(
             assert option.opts[0] in REFERENCE.read_text(encoding="utf-8")
 
 
-def test_exit_codes_are_those_of_the_command_line() -> None:
-    from rag_assets.cli import options
+# First words of help, each an order to the program.
+ORDERS = re.compile(
+    "Add|Answer|Apply|Build|Cancel|Check|Copy|Declare|Draw|Edit|Evaluate|Find|Get|Give|Import|List|"
+    "Make|Measure|Name|Open|Override|Print|Publish|Query|Queue|Record|Remove|Scan|Serve|Set|Show|"
+    "Suggest|Trace|Turn|Work|Write"
+)
+# They serve until they are ended.
+SERVERS = frozenset({"desk", "mcp", "ui"})
 
-    codes = {options.DONE, options.FAILED, options.MISUSED, options.REFUSED}
-    assert codes == set(EXIT_CODES)
+
+@pytest.mark.parametrize(("path", "command"), ALL, ids=[" ".join(path) for path, _ in ALL])
+def test_help_begins_with_an_order_and_what_prints_has_json(
+    path: tuple[str, ...], command: click.Command
+) -> None:
+    listed = COMMANDS[path[1]][1] if len(path) == 2 else command.get_short_help_str(100)
+    for said in (command.help or "", listed):
+        assert ORDERS.fullmatch(re.split(r"\W", said)[0]), f"{' '.join(path)}: {said}"
+        assert re.search(r"[.:] |[.)…]$", said), f"{' '.join(path)}: {said}"
+    if not isinstance(command, click.Group) and path[-1] not in SERVERS:
+        assert any("--json" in option.opts for option in command.params), " ".join(path)
+
+
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [
+        (0, "namespace list"), (0, "documents --json"), (0, "--version"),
+        (1, "status"), (1, "health"), (1, "models remove absent"),
+        (2, "statsu"), (2, "status --jsno"), (2, "query"), (2, "--workspace absent status"),
+        (2, "check absent.md"), (2, "status --namespace broken"),
+        (3, "query heat"), (3, "status --namespace absent"), (3, "check draft.md"),
+        (3, "settings no.such.key"), (3, "meta set absent title=A --reason so"),
+    ],
+)  # fmt: skip
+def test_exit_codes_are_as_documented(
+    code: int, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    workspace = make_workspace(tmp_path, {})
+    if "broken" in words:
+        workspace.namespace_file("broken").write_text("embed: {kind: nothing}\n", "utf-8")
+    (tmp_path / "draft.md").write_text("Trees cool {#lee}.\n", "utf-8")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("RAG_WORKSPACE", str(tmp_path))
+    ran = CliRunner().invoke(build_cli(), words.split())
+    assert ran.exit_code == code, ran.output
+    assert f"{code} " in (build_cli().help or "")
+    assert code in EXIT_CODES
 
 
 def test_every_setting_has_a_comment_and_stands_in_the_reference() -> None:

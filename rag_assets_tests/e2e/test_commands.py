@@ -68,7 +68,7 @@ def test_no_command_is_left_out_here() -> None:
     # statutes, retrieval/papers, answering, lab, desk
     elsewhere = {
         "eval", "models", "ui", "mcp", "replay", "export-used-sources", "audit", "law",
-        "ask", "draft", "lab", "desk",
+        "ask", "draft", "lab", "desk", "check", "library", "references",
     }  # fmt: skip
     assert set(COMMANDS) == tested | looking | reporting | elsewhere
 
@@ -196,7 +196,7 @@ def test_looking_commands_print_lines_for_people(library: Path, rag: Rag) -> Non
     assert "thesis:树荫" in rag(*at, "documents").stdout
     assert "nothing to do" in rag(*at, "status").stdout
     assert rag(*at, "sql", "SELECT 1 AS one").stdout == "one\n1\n"
-    assert rag(*at, "namespace", "list").stdout == "thesis\traw\n"
+    assert rag(*at, "namespace", "list").stdout == "thesis  raw\n"
     assert "MB freed" in rag(*at, "gc").stdout
     assert "BAD" not in rag(*at, "doctor").stdout
 

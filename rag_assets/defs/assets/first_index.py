@@ -10,6 +10,8 @@ from rag_assets.evidence import mark_retired
 from rag_assets.publishing import PUBLISHING_VERSION, count_lacking, loses_vectors, publish
 from rag_assets.workspace import Namespace
 
+# A run with this tag needs texts and no vectors, as a check of a draft.
+FOR_TEXTS = "rag/for_texts"
 # Fewer vectors than these are made in a few seconds: one publication serves.
 _FEWEST = 200
 
@@ -35,7 +37,8 @@ def build_first_index_asset(declared: Namespace) -> dg.AssetsDefinition:
         namespace = reopen(declared.workspace, declared.name, declared.settings.hex_digits)
         models = embedding_models(namespace.settings.embed)
         lacking = count_lacking(namespace, [model.fingerprint for model in models])
-        if lacking < _FEWEST or loses_vectors(namespace):
+        is_few = lacking < _FEWEST and FOR_TEXTS not in context.run.tags
+        if is_few or loses_vectors(namespace):
             return dg.MaterializeResult(
                 metadata={"vectors to come": lacking, "published": False},
                 data_version=dg.DataVersion("none"),
