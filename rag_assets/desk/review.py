@@ -415,7 +415,7 @@ def _settle(desk: Desk, name: str, form: "FormData") -> Response:
     before, key = desk.reviews.open(name), text_of(form, "item")
     settle_reference(
         desk.library, desk.reviews.path(name), text_of(form, "entry"),
-        text_of(form, "document") or text_of(form, "chosen"),
+        text_of(form, "document") or _named(desk, text_of(form, "chosen")),
         by=desk.person, at=desk.now().astimezone().isoformat(timespec="seconds"),
     )  # fmt: skip
     # What the citation means now is judged; others keep their verdicts.
@@ -427,6 +427,20 @@ def _settle(desk: Desk, name: str, form: "FormData") -> Response:
     number = item.row.number
     there = next((one.key for one in review.items if one.row.number == number), "")
     return _back(name, form, item=there, said="settled")
+
+
+def _named(desk: Desk, typed: str) -> str:
+    """Return the citation key that was typed, or whose key or title holds what was typed."""
+    known, folded = desk.citation_keys().values(), typed.casefold().strip()
+    found = {key for key, _ in known if key == typed.strip()} or {
+        key for key, title in known if folded in f"{key} {title or ''}".casefold()
+    }
+    if not folded or len(found) != 1:
+        raise UsageError(
+            f"'{typed}' fits {len(found) if folded else 'no'} documents. Go back, and choose one "
+            "from the list of the field."
+        )
+    return found.pop()
 
 
 def _as_in_file(desk: Desk, name: str, form: "FormData") -> str:
