@@ -38,7 +38,7 @@ _NO_DOCUMENT = frozenset({
     "no_entry", "unsure_entry", "not_in_library", "unknown_uid", "ambiguous_uid",
 })  # fmt: skip
 # Characters of a passage before and behind what counts; its page is beside it.
-_AROUND = 400
+_BEFORE, _BEHIND = 160, 400
 _YEAR_SECONDS = 365 * 24 * 3600
 _TONES = {"OK": "good", "WEAK": "weak", "MISSING": "bad", "ERROR": "bad"}
 _WORST_FIRST = ("bad", "weak", "good")
@@ -216,9 +216,9 @@ class ReviewView:
         from rag_assets.auditing.reviewing import shown_parts
 
         before, marked, after = shown_parts(self.item, self.chosen)
-        if len(before) > _AROUND:
-            before = f"…{before[-_AROUND:]}"
-        return before, marked, f"{after[:_AROUND]}…" if len(after) > _AROUND else after
+        if len(before) > _BEFORE:
+            before = f"…{before[-_BEFORE:]}"
+        return before, marked, f"{after[:_BEHIND]}…" if len(after) > _BEHIND else after
 
     @property
     def marked(self) -> list[tuple[str, bool]]:
