@@ -245,7 +245,7 @@ def test_hostile_names_titles_and_drafts_are_text(tmp_path: Path) -> None:
         desk.reviews.keep(desk.library, name, as_of=DAY)
         listed = client.get("/review").text
         (address,) = re.findall(r'href="(/review/[^"]+)"', listed)
-        for page in (listed, client.get(address).text, client.get(f"{address}?view=list").text):
+        for page in (listed, client.get(address).text, client.get(f"{address}?order=text").text):
             assert "<img" not in page
             assert html.escape(HOSTILE) in page
 
