@@ -20,6 +20,5 @@ from rag_assets.auditing.reviewing.reviews import (
     make_review,
     marked_sentence,
     place_of,
-    replace_sentence,
     shown_parts,
 )
