@@ -17,7 +17,7 @@ if TYPE_CHECKING:
         answer_to_json,
         write_answer,
     )
-    from rag_assets.answering.rendering import render_answer, render_short
+    from rag_assets.answering.rendering import render_answer, render_short, word_of
     from rag_assets.answering.saved import answer_saved, note_answer, noted_answers
     from rag_assets.answering.storing import (
         AnswerOutcome,
@@ -60,6 +60,7 @@ __getattr__ = lazy_names(
         "render_short": "rendering",
         "replay_answer": "asking",
         "replay_stored": "storing",
+        "word_of": "rendering",
         "write_answer": "record",
     },
 )

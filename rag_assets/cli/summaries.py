@@ -63,21 +63,32 @@ def _item(item: "EvidenceItem", pack: "EvidencePack") -> Iterator[str]:
 
 
 def summarise_answer(answer: "Answer") -> str:
-    """Return what has to be known, what is said and where it stands, and what is not said."""
-    lines = [line for notice in answer.notices for line in (*_wrapped(notice, ""), "")]
-    for place, one in enumerate(answer.statements, start=1):
-        text = f"“{one.text}”" if answer.is_quoted else one.text
-        lines += _wrapped(f"{place}. {text}", _INDENT)
-        if one.quote is not None:
-            where = f"{one.quote.title or one.quote.doc_uid}, {one.quote.place}"
-            said = where if answer.is_quoted else f"“{one.quote.text}” {where}"
-            lines += _wrapped(f"{_INDENT}{said}", _INDENT)
-            lines += [f"{_INDENT}cite as {{#{one.quote.doc_uid}}}", ""]
+    """Return the answer with its places, then its sources and what a reader has to know."""
+    from rag_assets.answering import word_of
+
+    lines: list[str] = []
+    if not answer.is_found:
+        lines = [*_wrapped(answer.notices[0], ""), ""]
+        lines += [word_of(answer.question, "nearest"), ""] if answer.statements else []
+    said = [f"{one.text} [{answer.place_of(one)}]" for one in answer.statements]
+    for paragraph in said if answer.is_quoted else filter(None, [" ".join(said)]):
+        lines += [*_wrapped(paragraph, ""), ""]
+    lines += [word_of(answer.question, "sources")] if answer.sources else []
+    for source in answer.sources:
+        head = f"{answer.key_of(source.aliases[0])}: {source.title or source.doc_uid}"
+        lines += _wrapped(f"{_INDENT}{head}", _INDENT * 2)
+        for one in () if answer.is_quoted else answer.statements:
+            if one.quote is not None and one.quote.alias in source.aliases:
+                lines += _wrapped(
+                    f"{_INDENT * 2}{one.quote.place}: “{one.quote.text}”", _INDENT * 2
+                )
     if answer.unsupported:
-        lines.append("Not supported by what was found, and so not part of the answer:")
+        lines += ["", f"{word_of(answer.question, 'struck')}:"]
         for one in answer.unsupported:
             lines += [*_wrapped(f"- {one.text}", "  "), *_wrapped(f"  → {one.reason}", "    ")]
-    return "\n".join(lines).rstrip()
+    notes = answer.notices[not answer.is_found :]
+    lines += ["", *(line for notice in notes for line in _wrapped(notice, ""))] if notes else []
+    return "\n".join(lines).strip()
 
 
 def summarise_law_answer(answer: "LawAnswer") -> str:

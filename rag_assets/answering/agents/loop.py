@@ -37,6 +37,7 @@ from rag_assets.model import (
 
 _Context = TypeVar("_Context")
 Watch = Callable[[str], None]
+_SHOWN_CHARACTERS = 80
 
 
 def unwatched(_: str) -> None:
@@ -79,7 +80,7 @@ class LiveWorld(Generic[_Context]):
         if self._model is None:
             raise UsageError("a model is asked in a run that was given none")
         key = request_key(self._model.name, request)
-        self._watch(f"asks {self._model.name}")
+        self._watch(f"Asking {self._model.name.partition(':')[2]}")
         try:
             found = self._model.complete(request, self._budget)
         except LanguageModelError as error:
@@ -104,8 +105,8 @@ class LiveWorld(Generic[_Context]):
                 "other words or another section, or finish."
             )
         self._called.add(call)
-        told = ", ".join(f"{key}: {value}" for key, value in arguments.items() if value)
-        self._watch(f"{name} ({told})")
+        told = str(next(iter(arguments.values()), ""))
+        self._watch(f"{name.replace('_', ' ').capitalize()}: {told[:_SHOWN_CHARACTERS]}")
         found: Found = self._tools.get(name).call(self._context, arguments)
         return found
 
