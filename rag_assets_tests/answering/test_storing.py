@@ -1,6 +1,7 @@
 """Answers of a workspace: stored once, made again from their record, asked by `rag ask`."""
 
 import json
+import re
 import shutil
 from typing import Any
 
@@ -195,8 +196,13 @@ def test_the_command_prints_quotes_and_replays_them(own: Workspace) -> None:
     at = ("--workspace", own.root)
     ran = run_rag(*at, "ask", TEXT)
     assert ran.exit_code == 0, ran.output
-    assert "No language model wrote this" in ran.stdout
-    assert "cite as {#green-roofs-2024}" in ran.stdout
+    first, _, rest = ran.stdout.partition("\n\n")
+    assert re.search(r"\[\S+2024\S*, p. 1\]$", " ".join(first.split()))
+    assert re.search(r"Sources\n   \S+2024\S*: Green roofs", rest)
+    assert "no language model wrote this" in rest
+    nothing = run_rag(*at, "ask", "What is the capital of France?")
+    assert nothing.exit_code == 1
+    assert nothing.stdout.startswith("No answer found in this library.\n\nNearest passages\n")
     again = run_rag(*at, "replay", own.outputs / "answer_v001.md")
     assert (again.exit_code, "the same, byte for byte" in again.stdout) == (0, True)
     data = json.loads(run_rag(*at, "ask", TEXT, "--json", "--no-agent").stdout)
