@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 _WIDTHS = (60, 100)
 _INDENT = "   "
+# Of a quote of a pack; its files have all of it.
+_QUOTED_WORDS = 45
 
 full_option = click.option(
     "--full", "is_full", is_flag=True, help="Print the whole file that is saved, as Markdown."
@@ -30,7 +32,7 @@ full_option = click.option(
 
 
 def summarise_pack(pack: "EvidencePack", told: Collection[str] = ()) -> str:
-    """Return the passages of a pack: where each stands, what it says, how to cite it.
+    """Return the passages of a pack, each with key and place, then the titles of its sources.
 
     Args:
         told: warnings of the pack that the command says elsewhere.
@@ -39,6 +41,11 @@ def summarise_pack(pack: "EvidencePack", told: Collection[str] = ()) -> str:
     lines = [] if match is None or match.is_good else [*_wrapped(match.sentence or "", ""), ""]
     for item in pack.items:
         lines += [*_item(item, pack), ""]
+    titles = {pack.short_citation(item): item.title for item in pack.items}
+    lines += ["Sources"] if titles else []
+    for key, title in titles.items():
+        lines += _wrapped(f"{_INDENT}{key}: {title or key}", _INDENT * 2)
+    lines += [""] if titles else []
     if not pack.items:
         lines += ["Nothing was found.", ""]
     for warning in pack.warnings:
@@ -48,13 +55,14 @@ def summarise_pack(pack: "EvidencePack", told: Collection[str] = ()) -> str:
 
 
 def _item(item: "EvidenceItem", pack: "EvidencePack") -> Iterator[str]:
-    head = f"{item.rank}. {item.title or item.doc_uid}, {item.locator}"
-    yield from _wrapped(head, _INDENT)
-    yield from _wrapped(f"{_INDENT}“{item.shown_quote}”", _INDENT)
+    from rag_assets.evidence.locating import first_words
+
+    quote = first_words(item.shown_quote, _QUOTED_WORDS)
+    cut = " …" if len(quote) < len(item.shown_quote) else ""
+    place = f"[{pack.short_citation(item)}, {item.locator}]"
+    yield from _wrapped(f"{item.rank}. “{quote}{cut}” {place}", _INDENT)
     if item.edited is not None:
         yield from _wrapped(f"{_INDENT}edited; searches read “{item.edited}”", _INDENT)
-    names = dict.fromkeys((pack.short_citation(item), item.cite_as))
-    yield f"{_INDENT}cite as {' or '.join(f'{{#{name}}}' for name in names)}"
     if item.law is not None:
         from rag_assets.evidence.rendering import describe_law as describe_standing
 
