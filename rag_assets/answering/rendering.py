@@ -106,7 +106,7 @@ def _notices(
         yield "not_found", {}
     if is_struck and (is_quoted or not statements):
         yield "nothing_kept", {}
-    if is_quoted:
+    if is_quoted and statements:
         yield "no_model", {}
     yield from run_notices(trace)
     if not is_quoted:

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 _WIDTHS = (60, 100)
 _INDENT = "   "
-# Of a quote of a pack; its files have all of it.
-_QUOTED_WORDS = 45
+# Quotes of a pack that are printed whole, and words of the others; its files have all of them.
+_WHOLE_QUOTES, _QUOTED_WORDS = 3, 25
 
 full_option = click.option(
     "--full", "is_full", is_flag=True, help="Print the whole file that is saved, as Markdown."
@@ -57,7 +57,9 @@ def summarise_pack(pack: "EvidencePack", told: Collection[str] = ()) -> str:
 def _item(item: "EvidenceItem", pack: "EvidencePack") -> Iterator[str]:
     from rag_assets.evidence.locating import first_words
 
-    quote = first_words(item.shown_quote, _QUOTED_WORDS)
+    quote = item.shown_quote
+    if item.rank > _WHOLE_QUOTES:
+        quote = first_words(quote, _QUOTED_WORDS)
     cut = " …" if len(quote) < len(item.shown_quote) else ""
     place = f"[{pack.short_citation(item)}, {item.locator}]"
     yield from _wrapped(f"{item.rank}. “{quote}{cut}” {place}", _INDENT)

@@ -260,7 +260,7 @@ def test_a_question_gets_a_pack_that_can_be_cited(library: Path, rag: Rag) -> No
     assert json.loads(saved.with_suffix(".json").read_text(encoding="utf-8")) == pack
     again = rag("--workspace", library, "query", question, "--top-k", "2")
     assert again.exit_code == 0
-    assert again.stdout.startswith("1. 树荫")
+    assert again.stdout.startswith("1. “")
     assert "” [树荫, " in again.stdout
     whole = rag("--workspace", library, "query", question, "--top-k", "2", "--full")
     assert whole.stdout.startswith("# Evidence: 正午")

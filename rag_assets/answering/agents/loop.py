@@ -171,7 +171,7 @@ class RecordedWorld:
 
 # Who decided an action that was given before the policy was asked.
 OPENING = "opening"
-# These end the run; after the others rules may still go on.
+# These end the run where something was found; after the others rules may still go on.
 _LIMITS: frozenset[NoDecision] = frozenset({"calls", "tokens", "seconds"})
 
 
@@ -213,13 +213,15 @@ def run_agent(job: AgentJob, world: World) -> Trace:
         state = AgentState(job.question, job.brief, tuple(steps), registry.passages, job.limits)
         if state.steps_left < 1:
             return _finish_at(job, state, "steps")
-        if world.is_time_over(len(steps)):
+        if registry.passages and world.is_time_over(len(steps)):
             return _finish_at(job, state, "seconds")
         by = OPENING if waiting else policy.name
         try:
             decision = waiting.pop(0) if waiting else policy.decide(state, world)
         except NoDecisionError as error:
-            is_last = error.kind in _LIMITS or job.fallback is None or policy is job.fallback
+            # Where nothing was found yet rules search in the model's place.
+            is_limit = error.kind in _LIMITS and bool(registry.passages)
+            is_last = is_limit or job.fallback is None or policy is job.fallback
             number = len(steps) + 1
             steps.append(Step(number, policy.name, turns=error.turns, note=error.reason))
             if is_last or job.fallback is None:
