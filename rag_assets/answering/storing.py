@@ -17,7 +17,7 @@ from rag_assets.answering.rendering import Notice, render_answer, say
 from rag_assets.evidence.asking import Replay, compare, first_difference
 from rag_assets.judging import load_scorer, open_verifying_model
 from rag_assets.llm import Budget, WatchedModel
-from rag_assets.model import ConfigurationError, UsageError, require_question
+from rag_assets.model import ConfigurationError, LanguageModelError, UsageError, require_question
 from rag_assets.model.settings import AnswerSettings, LlmRole
 from rag_assets.retrieval import Asked, Retriever, workspace_of
 from rag_assets.retrieval.papers import Route, route_papers, route_question
@@ -96,7 +96,11 @@ def ask_papers(
     model, why_not = open_answering_model(workspace, policy or settings.policy, budget, watch)
     with Retriever(asked, namespaces) as retriever:
         leading = model and _watched(_model_of(workspace, "route"), budget, watch)
-        route, paper = _lead(retriever, question, doc_id, filters, leading)
+        try:
+            route, paper = _lead(retriever, question, doc_id, filters, leading)
+        except LanguageModelError:
+            # The agent asks next, and the answer says why that failed.
+            route, paper = _lead(retriever, question, doc_id, filters, None)
         route = replace(route, told=(*route.told, *say(question, why_not)))
         made = PaperQuestion(
             question, route, paper, tuple(namespaces), tuple(filters),
