@@ -88,8 +88,8 @@ class PastQuestion:
 
 
 def past_questions(workspace: Workspace, most: int) -> list[PastQuestion]:
-    """Return what was asked last, newest first."""
-    found = sorted(
+    """Return what was asked last, newest first; a question that was asked again once."""
+    files = sorted(
         (
             (path.stat().st_mtime, path)
             for stem in KINDS
@@ -97,15 +97,15 @@ def past_questions(workspace: Workspace, most: int) -> list[PastQuestion]:
         ),
         reverse=True,
     )
-    return [
-        PastQuestion(
-            path.stem,
-            KINDS[path.stem.rpartition("_v")[0]],
-            str(read_json(path, "answer").get("question", "")),
-            datetime.fromtimestamp(written),
-        )
-        for written, path in found[:most]
-    ]
+    found: dict[tuple[str, str], PastQuestion] = {}
+    for written, path in files:
+        if len(found) == most:
+            break
+        kind = KINDS[path.stem.rpartition("_v")[0]]
+        text = str(read_json(path, "answer").get("question", ""))
+        asked = PastQuestion(path.stem, kind, text, datetime.fromtimestamp(written))
+        found.setdefault((text, kind), asked)
+    return list(found.values())
 
 
 def read_answer(workspace: Workspace, name: str) -> ShownAnswer:
