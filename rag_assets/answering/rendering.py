@@ -58,6 +58,7 @@ def _ranges(numbers: Sequence[int]) -> Iterator[str]:
 
 
 WORDS_FILE = "answer_words.yaml"
+STEPS_HEADING = "## How it was found"
 Notice = tuple[str, dict[str, object]]
 """The name of a sentence of `WORDS_FILE`, and the values that stand in it."""
 
@@ -139,17 +140,6 @@ def render_answer(answer: Answer) -> str:
     return "\n".join(parts) + "\n"
 
 
-def render_short(answer: Answer) -> str:
-    """Return what is said and where it stands, what is not said, and what has to be known."""
-    parts = [f"{escape_prose(line)}\n" for line in answer.notices[: not answer.is_found]]
-    parts += [f"- {_line(one.text)} ({_line(answer.place_of(one))})" for one in answer.statements]
-    parts += [f"\n{escape_prose(line)}" for line in answer.notices[not answer.is_found :]]
-    if answer.unsupported:
-        parts.append("\nNot supported by what was found:\n")
-        parts += [f"- {_line(one.text)}: {_line(one.reason)}" for one in answer.unsupported]
-    return "\n".join(parts) + "\n"
-
-
 def _head(answer: Answer) -> Iterator[str]:
     yield f"# {_line(answer.question)}"
     yield ""
@@ -222,7 +212,7 @@ def _unsupported(answer: Answer) -> Iterator[str]:
 
 
 def _steps(answer: Answer) -> Iterator[str]:
-    yield "## How it was found"
+    yield STEPS_HEADING
     yield ""
     route = answer.route
     shown = code_span(json.dumps(route.to_json(), ensure_ascii=False))

@@ -197,7 +197,7 @@ def test_a_silent_service_is_left_at_the_limit_of_the_task_or_when_who_waits_giv
         raise GivenUpError(piece)
 
     with serve_script(script_of({"answer": "here"}), faults=["slow", "slow"]) as server:
-        with pytest.raises(BudgetError, match="may take 0.3 seconds"):
+        with pytest.raises(BudgetError, match=r"may take 0\.3 seconds"):
             watched_at(server.base_url, Budget(seconds=0.3), lambda _: None).complete(ask("?"))
         with pytest.raises(GivenUpError):
             watched_at(server.base_url, Budget(), give_up).complete(ask("?"))
