@@ -20,12 +20,11 @@ from rag_assets.retrieval.section_hints import hinted_sections
 # Sentences of a section of this kind tell of others' work.
 _OTHERS_WORK = SectionCategory.RELATED_WORK
 # Sentences that are quoted at most, and the least share of the best one's probability.
-MOST_QUOTES = 3
+MOST_QUOTES = 2
 _OF_BEST = 0.8
-# Probability from which what was found answers. Searches go on below that of packs alone, so the
-# best of several has to be surer: of 27 questions without an answer 0.70 are said to have none (of
-# 63 with one 0.17), at the threshold of packs 0.52 (0.11).
-_ANSWERED = 0.2
+# Probability from which what was found answers: higher than for one search, since several are made
+# and the best of them counts (docs/evaluation.md#answers).
+_ANSWERED = 0.16
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +56,7 @@ def match_of(question: str, passages: Mapping[str, Passage]) -> Match:
 
 
 def choose_quotes(question: str, passages: Mapping[str, Passage]) -> list[AnswerQuote]:
-    """Return the one to three sentences that answer best, best first, each words once.
+    """Return the one or two sentences that answer best, best first, each words once.
 
     A sentence of a section on others' work stands behind the others.
     """
