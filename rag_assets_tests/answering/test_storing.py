@@ -236,5 +236,5 @@ def test_a_draft_is_told_before_it_is_checked_and_a_dead_service_leaves_it_to_ru
     left = ask_papers(slow, TEXT).answer
     assert left.is_found
     assert any("could not be used" in one for one in left.notices)
-    local = configured(own, llm={"kind": "local"})
+    local = configured(own, llm={"kind": "local"}, verify={"scorer": "facts"})
     assert any("longer than two minutes" in one for one in ask_papers(local, TEXT).answer.notices)
