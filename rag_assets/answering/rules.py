@@ -22,9 +22,6 @@ _OTHERS_WORK = SectionCategory.RELATED_WORK
 # Sentences that are quoted at most, and the least share of the best one's probability.
 MOST_QUOTES = 2
 _OF_BEST = 0.8
-# Probability from which what was found answers: higher than for one search, since several are made
-# and the best of them counts (docs/evaluation.md#answers).
-_ANSWERED = 0.16
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +49,7 @@ class Match:
 def match_of(question: str, passages: Mapping[str, Passage]) -> Match:
     """Return whether passages seem to answer a question, as a pack does of what it found."""
     best = read_parents(question, _parents(passages)).best
-    return Match(best >= _ANSWERED, best, _ANSWERED)
+    return Match(best >= THRESHOLD, best, THRESHOLD)
 
 
 def choose_quotes(question: str, passages: Mapping[str, Passage]) -> list[AnswerQuote]:
@@ -139,7 +136,7 @@ def _decide(state: AgentState, route: Route, doc_id: str | None) -> Decision:
         if len(searches) == 1:
             thought = "That document is short: the question as it was asked, everywhere."
             return Decision(_SEARCH, _whole(state.question, None), thought)
-    is_good = attempts > 0 and match_of(state.question, state.passages).likelihood >= THRESHOLD
+    is_good = attempts > 0 and match_of(state.question, state.passages).is_good
     if is_good and paper is None and state.steps_left > 1:
         following = _follow(state, searches)
         if following is not None:
