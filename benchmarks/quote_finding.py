@@ -1,6 +1,6 @@
 """Whether the quote holds the answer, and whether a pack says so where nothing answers.
 
-    python benchmarks/quote_finding.py --questions FILE.jsonl --workspace DIR [--rows]
+    python benchmarks/quote_finding.py --questions FILE.jsonl --workspace DIR [--ask]
 
 A row of the questions; `answers` are the marked sentences, each of which answers, verbatim, and are
 empty where nothing in the library answers:
@@ -10,7 +10,8 @@ empty where nothing in the library answers:
 
 Prints by language, and for questions in another language than their paper: the share of answerable
 questions of which the first quote holds a marked sentence, of which any quote of the pack does; the
-share of all questions for which the pack says "no good match".
+share of all questions for which the pack says "no good match". With --ask of answers of `rag ask`
+by rules, of which "No answer found" is counted; and the share of sentences beside the point.
 """
 
 import argparse
@@ -25,7 +26,8 @@ from typing import Any
 import numpy as np
 from rapidfuzz import fuzz
 
-from rag_assets.evidence import EvidencePack, Question, make_pack
+from rag_assets.answering import ask_papers
+from rag_assets.evidence import Question, make_pack
 from rag_assets.model import is_chinese
 from rag_assets.workspace import Workspace
 
@@ -63,28 +65,34 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--questions", type=Path, required=True, nargs="+")
     parser.add_argument("--workspace", type=Path, required=True, help="with the papers, ingested")
-    parser.add_argument("--rows", action="store_true", help="print each question too")
+    parser.add_argument("--ask", action="store_true", help="measure answers, not packs")
     given = parser.parse_args()
     workspace = Workspace.open(given.workspace)
     rows = [json.loads(line) for file in given.questions for line in file.open(encoding="utf-8")]
     first, anywhere, refused = (defaultdict[str, list[bool]](list) for _ in range(3))
+    beside: list[bool] = []
     for row in rows:
-        pack = make_pack(workspace, Question(question=row["question"]))
-        is_refused = pack.match is None or not pack.match.is_good
-        held = [holds(row["answers"], item.exact_quote) for item in pack.items]
+        if given.ask:
+            answer = ask_papers(workspace, row["question"], policy="rules").answer
+            is_refused, quotes = not answer.is_found, [one.text for one in answer.statements]
+        else:
+            pack = make_pack(workspace, Question(question=row["question"]))
+            is_refused = pack.match is None or not pack.match.is_good
+            quotes = [item.exact_quote for item in pack.items]
+        held = [holds(row["answers"], quote) for quote in quotes]
+        beside += [] if is_refused else [not one for one in held]
         for group in ("all", group_of(row)):
             if row["answers"]:
                 first[group].append(held[:1] == [True])
                 anywhere[group].append(any(held))
             refused[_named(row, group)].append(is_refused)
-        if given.rows:
-            _print_row(row, pack, held, is_refused=is_refused)
     print(f"{'the quote holds the answer':44}{'rows':>6}{'first':>8}{'any':>8}")
     for group in sorted(first):
         print(f"{group:44}{len(first[group]):6}{_mean(first[group])}{_mean(anywhere[group])}")
     print(f"{'the pack says no good match':44}{'rows':>6}{'share':>8}")
     for group in sorted(refused):
         print(f"{group:44}{len(refused[group]):6}{_mean(refused[group])}")
+    print(f"{'sentences beside the point':44}{len(beside):6}{_mean(beside)}")
 
 
 def _named(row: dict[str, Any], group: str) -> str:
@@ -93,16 +101,6 @@ def _named(row: dict[str, Any], group: str) -> str:
 
 def _mean(values: Sequence[bool]) -> str:
     return f"{np.mean(values):8.3f}"
-
-
-def _print_row(
-    row: dict[str, Any], pack: EvidencePack, held: Sequence[bool], *, is_refused: bool
-) -> None:
-    quote = pack.items[0].exact_quote if pack.items else ""
-    likelihood = pack.match.likelihood if pack.match is not None else 0.0
-    place = held.index(True) + 1 if any(held) else "-"
-    print(f"{row['id']} {likelihood:.3f} {'no match' if is_refused else 'match':8} holds: {place}")
-    print(f"    {row['question']}\n    {quote[:160]}")
 
 
 if __name__ == "__main__":

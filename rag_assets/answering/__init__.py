@@ -17,7 +17,7 @@ if TYPE_CHECKING:
         answer_to_json,
         write_answer,
     )
-    from rag_assets.answering.rendering import render_answer, render_short
+    from rag_assets.answering.rendering import STEPS_HEADING, render_answer, word_of
     from rag_assets.answering.saved import answer_saved, note_answer, noted_answers
     from rag_assets.answering.storing import (
         AnswerOutcome,
@@ -45,6 +45,7 @@ __getattr__ = lazy_names(
         "PaperQuestion": "asking",
         "PaperSearch": "tools",
         "PolicyChoice": "storing",
+        "STEPS_HEADING": "rendering",
         "answer_from_json": "record",
         "answer_papers": "asking",
         "answer_saved": "saved",
@@ -57,9 +58,9 @@ __getattr__ = lazy_names(
         "open_answer_scorer": "storing",
         "paper_tools": "tools",
         "render_answer": "rendering",
-        "render_short": "rendering",
         "replay_answer": "asking",
         "replay_stored": "storing",
+        "word_of": "rendering",
         "write_answer": "record",
     },
 )

@@ -50,7 +50,7 @@ from rag_assets.answering.tools import PaperSearch, paper_tools
 from rag_assets.evidence.locating import locate
 from rag_assets.evidence.quoting import QuoteFinder
 from rag_assets.llm import Budget, ChatModel, context_tokens, load_prompt
-from rag_assets.model import SectionCategory, hash_fields, require_question
+from rag_assets.model import LanguageModelError, SectionCategory, hash_fields, require_question
 from rag_assets.publishing import build_id_of
 from rag_assets.retrieval.papers import INTRODUCTION_TOKENS, Route
 
@@ -95,14 +95,12 @@ class Profile:
     opening: tuple[Decision, ...]
 
     def run(
-        self, search: Any, limits: Limits, model: ChatModel | None, clock: Callable[[], float],
-        watch: Watch,
-    ) -> Trace:  # fmt: skip
+        self, search: Any, limits: Limits, model: ChatModel | None, budget: Budget, watch: Watch
+    ) -> Trace:
         """Search and answer; `search` is what the tools work on."""
         policy = None
         if model is not None:
             policy = ModelPolicy.of(model, load_prompt(self.prompt), self._offered)
-        budget = Budget(limits.tokens, limits.seconds, clock=clock)
         world = LiveWorld(self.tools(), search, model, budget, watch)
         return run_agent(self._job(limits, policy), world)
 
@@ -162,6 +160,7 @@ def answer_papers(
     model: ChatModel | None,
     scorer: "Scorer",
     clock: Callable[[], float],
+    budget: Budget | None = None,
     watch: Watch = unwatched,
 ) -> Answer:
     """Return the answer to a question, every sentence of it checked.
@@ -172,6 +171,7 @@ def answer_papers(
         model: writes the answer; None for rules, which quote.
         scorer: holds each sentence that a model wrote against the passages that it cites.
         clock: seconds from any beginning, for `limits.seconds`.
+        budget: what of the limits is left, where the task began before; None for all.
         watch: is told each search and each call of the model, before it is made.
 
     Raises:
@@ -181,7 +181,10 @@ def answer_papers(
     require_question(asked.question)
     background = None if model is None else _background(retriever)
     search = PaperSearch(retriever, citable_filters(asked.filters), background)
-    trace = _profile(asked).run(search, limits, model, clock, watch)
+    budget = budget or Budget(limits.tokens, limits.seconds, clock=clock)
+    trace = _profile(asked).run(search, limits, model, budget, watch)
+    if not _is_quoted(trace):
+        watch("Checking each sentence against its source")
     reader = reader_of(scorer, is_quoted=_is_quoted(trace))
     quoting = PlacingJudge(VerbatimJudge(), retriever)
     judge = quoting if _is_quoted(trace) else PlacingJudge(ScorerJudge(scorer), retriever)
@@ -360,10 +363,15 @@ class PlacingJudge:
         Raises:
             DamagedFileError: a quote differs from its source.
         """
-        return [
-            replace(one, quote=one.quote and self._placed(one.quote, claim))
-            for claim, one in zip(claims, self._judge.judge(claims), strict=True)
-        ]
+        return [self._judged(claim) for claim in claims]
+
+    def _judged(self, claim: Claim) -> CheckedStatement:
+        try:
+            (one,) = self._judge.judge([claim])
+        except LanguageModelError as error:
+            reason = f"It was not checked: {error}"
+            return CheckedStatement(claim.number, claim.text, claim.citations, "unread", reason)
+        return replace(one, quote=one.quote and self._placed(one.quote, claim))
 
     def _placed(self, quote: CitedQuote, claim: Claim) -> CitedQuote:
         passage = claim.passages[claim.citations.index(quote.alias)]

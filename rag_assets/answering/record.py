@@ -16,7 +16,7 @@ from rag_assets.storage import restore_json
 
 SCHEMA = "rag-assets/answer/1"
 # Of rendering.py: raise it when the same answer is laid out otherwise.
-LAYOUT_VERSION = 1
+LAYOUT_VERSION = 2
 _STRICT = ConfigDict(extra="forbid")
 
 Mode = Literal["agent", "single"]
@@ -93,6 +93,21 @@ class Answer:
     trace: Trace
 
     __pydantic_config__ = _STRICT
+
+    @property
+    def is_found(self) -> bool:
+        """Whether it answers the question; else its statements are the nearest sentences."""
+        return bool(self.statements) and (not self.is_quoted or self.match.is_good)
+
+    def key_of(self, alias: str) -> str:
+        """Return what a draft cites the document of a passage by."""
+        passage = self.trace.passages[alias]
+        key = passage.citation_key or passage.doc_uid
+        return key if len(self.publications) == 1 else f"{passage.namespace}:{key}"
+
+    def place_of(self, one: CheckedStatement) -> str:
+        """Return where a statement's quote is, as `whitcombe2024green, p. 1`."""
+        return f"{self.key_of(one.quote.alias)}, {one.quote.place}" if one.quote else ""
 
 
 def answer_to_json(answer: Answer) -> dict[str, Any]:

@@ -58,6 +58,7 @@ def _ranges(numbers: Sequence[int]) -> Iterator[str]:
 
 
 WORDS_FILE = "answer_words.yaml"
+STEPS_HEADING = "## How it was found"
 Notice = tuple[str, dict[str, object]]
 """The name of a sentence of `WORDS_FILE`, and the values that stand in it."""
 
@@ -101,17 +102,13 @@ def _notices(
     *,
     is_quoted: bool,
 ) -> Iterator[Notice]:
-    attempts = sum(step.action in {"search_abstracts", "search_by_section"} for step in trace.steps)
     is_struck = trace.answered_by != QUOTES_NAME and bool(trace.result["answer"].strip())
+    if not statements or (is_quoted and not match.is_good):
+        yield "not_found", {}
     if is_struck and (is_quoted or not statements):
         yield "nothing_kept", {}
-    if is_quoted:
+    if is_quoted and statements:
         yield "no_model", {}
-    is_empty = not statements and not is_struck
-    if is_empty or (is_quoted and not match.is_good):
-        yield "not_found", {"count": attempts}
-        if statements:
-            yield "nearest", {}
     yield from run_notices(trace)
     if not is_quoted:
         unknown = unknown_sources(trace.result["sources"], trace.passages)
@@ -138,28 +135,29 @@ def reader_notices(trace: Trace, reader: AnswerReader) -> Iterator[Notice]:
 
 def render_answer(answer: Answer) -> str:
     """Return an answer as Markdown; a function of the answer alone."""
-    parts = [*_head(answer), *_said(answer), *_unsupported(answer), *_steps(answer), *_foot(answer)]
-    return "\n".join(parts) + "\n"
-
-
-def render_short(answer: Answer) -> str:
-    """Return what is said and where it stands, what is not said, and what has to be known."""
-    parts = [f"{escape_prose(notice)}\n" for notice in answer.notices]
-    for place, one in enumerate(answer.statements, start=1):
-        where = f"{one.quote.title or one.quote.doc_uid}, {one.quote.place}" if one.quote else ""
-        parts.append(f"{place}. {_line(one.text)} {show_marks(one.citations)} ({_line(where)})")
-    if answer.unsupported:
-        parts.append("\nNot supported by what was found:\n")
-        parts += [f"- {_line(one.text)}: {_line(one.reason)}" for one in answer.unsupported]
+    said = [*_head(answer), *_said(answer), *_notes(answer), *_unsupported(answer)]
+    parts = [*said, *_steps(answer), *_foot(answer)]
     return "\n".join(parts) + "\n"
 
 
 def _head(answer: Answer) -> Iterator[str]:
-    yield f"# {'Quotes' if answer.is_quoted else 'Answer'}: {_line(answer.question)}"
+    yield f"# {_line(answer.question)}"
     yield ""
-    for notice in answer.notices:
-        yield f"**{escape_prose(notice)}**"
+    if not answer.is_found:
+        yield f"**{escape_prose(answer.notices[0])}**"
         yield ""
+        yield from [f"## {word_of(answer.question, 'nearest')}", ""] if answer.statements else ()
+
+
+def _notes(answer: Answer) -> Iterator[str]:
+    for notice in answer.notices[not answer.is_found :]:
+        yield f"*{escape_prose(notice)}*"
+        yield ""
+
+
+def word_of(question: str, name: str) -> str:
+    """Return a heading of answers in the language of a question."""
+    return say(question, [(name, {})])[0]
 
 
 def _said(answer: Answer) -> Iterator[str]:
@@ -214,7 +212,7 @@ def _unsupported(answer: Answer) -> Iterator[str]:
 
 
 def _steps(answer: Answer) -> Iterator[str]:
-    yield "## How it was found"
+    yield STEPS_HEADING
     yield ""
     route = answer.route
     shown = code_span(json.dumps(route.to_json(), ensure_ascii=False))

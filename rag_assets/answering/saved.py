@@ -39,6 +39,7 @@ def answer_saved(
     *,
     clock: Callable[[], float] = time.monotonic,
     notify: Callable[[str], None] = lambda sentence: None,
+    watch: Callable[[str], None] = lambda sentence: None,
 ) -> "AnswerOutcome":
     """Answer the question of a file and store the answer.
 
@@ -46,6 +47,7 @@ def answer_saved(
         asked: a workspace, or a library that is open already.
         clock: seconds from any beginning.
         notify: is told what a person should know while it works.
+        watch: is told each step as it begins.
 
     Raises:
         UsageError: the file asks for no answer; else as `ask_papers`.
@@ -65,7 +67,7 @@ def answer_saved(
             library, question.question, clock=clock, doc_id=question.doc,
             namespaces=question.namespaces, filters=question.filters,
             mode="agent" if question.agentic else "single", policy=question.policy,
-            max_iterations=question.max_iterations, notify=notify,
+            max_iterations=question.max_iterations, notify=notify, watch=watch,
         )  # fmt: skip
         answer = outcome.answer
         with library.hold(publications=answer.publications) as held:

@@ -1,6 +1,7 @@
 """Ask a workspace's papers, store the answer under `outputs/`, and make a stored one again."""
 
 import json
+import re
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -8,13 +9,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from rag_assets.answering.agents.loop import Watch, unwatched
+from rag_assets.answering.agents.statements import read_statements
 from rag_assets.answering.agents.trace import Limits
 from rag_assets.answering.asking import PaperQuestion, answer_papers, citable_filters, replay_answer
 from rag_assets.answering.record import Answer, Mode, answer_from_json, write_answer
-from rag_assets.answering.rendering import render_answer
+from rag_assets.answering.rendering import Notice, render_answer, say
 from rag_assets.evidence.asking import Replay, compare, first_difference
 from rag_assets.judging import load_scorer, open_verifying_model
-from rag_assets.model import ConfigurationError, UsageError, require_question
+from rag_assets.llm import Budget, WatchedModel
+from rag_assets.model import ConfigurationError, LanguageModelError, UsageError, require_question
 from rag_assets.model.settings import AnswerSettings, LlmRole
 from rag_assets.retrieval import Asked, Retriever, workspace_of
 from rag_assets.retrieval.papers import Route, route_papers, route_question
@@ -28,6 +31,9 @@ if TYPE_CHECKING:
 
 PolicyChoice = Literal["auto", "rules", "model"]
 STEM = "answer"
+# The answer in what a model has written so far of its last action; no cut escape.
+_DRAFT = re.compile(r'"answer"\s*:\s*"((?:[^"\\]|\\(?:u[0-9a-fA-F]{4}|[^u]))*)')
+_SECONDS_BETWEEN = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,16 +92,24 @@ def ask_papers(
     limits = limits_of(settings)
     if max_iterations is not None:
         limits = replace(limits, steps=max_iterations)
-    model = open_answering_model(workspace, policy or settings.policy)
+    budget = Budget(limits.tokens, limits.seconds, clock=clock)
+    model, why_not = open_answering_model(workspace, policy or settings.policy, budget, watch)
     with Retriever(asked, namespaces) as retriever:
-        route, paper = _lead(retriever, question, doc_id, filters, workspace, is_asked=bool(model))
+        leading = model and _watched(_model_of(workspace, "route"), budget, watch)
+        try:
+            route, paper = _lead(retriever, question, doc_id, filters, leading)
+        except LanguageModelError:
+            # The agent asks next, and the answer says why that failed.
+            route, paper = _lead(retriever, question, doc_id, filters, None)
+        route = replace(route, told=(*route.told, *say(question, why_not)))
         made = PaperQuestion(
             question, route, paper, tuple(namespaces), tuple(filters),
             mode if settings.agentic else "single",
         )  # fmt: skip
         answer = answer_papers(
-            retriever, made, limits, model=model, scorer=open_answer_scorer(workspace),
-            clock=clock, watch=watch,
+            retriever, made, limits, model=model,
+            scorer=open_answer_scorer(workspace, budget, watch), clock=clock, budget=budget,
+            watch=watch,
         )  # fmt: skip
     texts = {".md": render_answer(answer), ".json": write_answer(answer)}
     what = f"answer to '{question}'"
@@ -131,14 +145,11 @@ def _lead(
     question: str,
     doc_id: str | None,
     filters: Sequence[str],
-    workspace: Workspace,
-    *,
-    is_asked: bool,
+    model: "ChatModel | None",
 ) -> tuple[Route, str | None]:
     """Return the route of a question, and the one paper that it means."""
     require_question(question)
     chosen = citable_filters(filters)
-    model = _model_of(workspace, "route") if is_asked else None
     if doc_id is not None:
         # Else each search is refused, and the answer says that the sources do not tell.
         _refuse_uncitable(retriever, retriever.document_uids([doc_id]))
@@ -213,18 +224,25 @@ def _differences(data: Path, loaded: Any, text: str, made: str) -> Iterator[str]
         yield f"{page.name} differs: {first_difference(shown, made)}"
 
 
-def open_answering_model(workspace: Workspace, policy: PolicyChoice) -> "ChatModel | None":
-    """Return the model that searches and writes; None for rules."""
-    if policy == "rules":
-        return None
-    if workspace.settings.llm.for_role("agent").kind == "none":
-        if policy == "model":
-            raise ConfigurationError(
-                "an answer by a model was asked for, and 'llm' names none (config.yaml). Set "
-                "llm.kind and llm.model, or llm.roles.agent, or ask with --policy rules."
-            )
-        return None
-    return _model_of(workspace, "agent")
+def open_answering_model(
+    workspace: Workspace, policy: PolicyChoice, budget: Budget, watch: Watch
+) -> "tuple[ChatModel | None, tuple[Notice, ...]]":
+    """Return the model that searches and writes, None for rules; and why it is not asked.
+
+    Raises:
+        ConfigurationError: a model is wanted and none is named, or it cannot be opened.
+    """
+    kind = workspace.settings.llm.for_role("agent").kind
+    if policy == "model" and kind == "none":
+        raise ConfigurationError(
+            "an answer by a model was asked for, and 'llm' names none (config.yaml). Set llm.kind "
+            "and llm.model, or llm.roles.agent, or ask with --policy rules."
+        )
+    if policy == "auto" and kind == "local":
+        return None, (("slow_model", {}),)
+    if policy == "rules" or kind == "none":
+        return None, ()
+    return _watched(_model_of(workspace, "agent"), budget, watch), ()
 
 
 def _model_of(workspace: Workspace, role: LlmRole) -> "ChatModel | None":
@@ -233,9 +251,40 @@ def _model_of(workspace: Workspace, role: LlmRole) -> "ChatModel | None":
     return open_chat_model(workspace, role=role)
 
 
-def open_answer_scorer(workspace: Workspace) -> "Scorer":
+def _watched(model: "ChatModel | None", budget: Budget, watch: Watch) -> "ChatModel | None":
+    """Return a model that tells what it writes and how long it has been silent."""
+    if model is None:
+        return None
+    name = model.name.partition(":")[2]
+
+    def listen() -> Callable[[str], None]:
+        written, told, begun, silent = "", 0, time.monotonic(), 0
+
+        def hear(piece: str) -> None:
+            nonlocal written, told, silent
+            watch("")
+            written += piece
+            waited = int(time.monotonic() - begun) // _SECONDS_BETWEEN * _SECONDS_BETWEEN
+            if waited > silent:
+                silent = waited
+                watch(f"Waiting for {name}: {waited} s")
+            draft = _DRAFT.search(written) if piece else None
+            said = [*read_statements(json.loads(f'"{draft[1]}"'))][:-1] if draft else []
+            for sentence, _ in said[told:]:
+                watch(f"Draft, not checked yet: {sentence}")
+            told = max(told, len(said))
+
+        return hear
+
+    return WatchedModel(model, budget, listen)
+
+
+def open_answer_scorer(
+    workspace: Workspace, budget: Budget | None = None, watch: Watch = unwatched
+) -> "Scorer":
     """Return what reads the sentences of a workspace's answers."""
-    return answer_scorer(workspace.settings, open_verifying_model(workspace))
+    model = _watched(open_verifying_model(workspace), budget or Budget(), watch)
+    return answer_scorer(workspace.settings, model)
 
 
 def answer_scorer(settings: Settings, chat: "ChatModel | None" = None) -> "Scorer":

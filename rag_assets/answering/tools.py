@@ -137,6 +137,7 @@ def passage_of(hit: Hit, authors: tuple[str, ...] = ()) -> Passage:
         year=hit.year,
         page_labels=hit.page_labels,
         context=hit.context,
+        citation_key=hit.citation_key or "",
     )
 
 

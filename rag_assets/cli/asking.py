@@ -1,7 +1,6 @@
 """`rag query`, `ask`, `desk`, `replay`, `export-used-sources`, `mcp`: questions to a library."""
 
 import getpass
-import json
 import time
 from datetime import date, datetime
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from rag_assets.cli.options import (
+    FAILED,
     as_of_option,
     json_option,
     open_workspace,
@@ -17,6 +17,7 @@ from rag_assets.cli.options import (
     project_option,
     read_models_ahead,
 )
+from rag_assets.cli.progress import shown_steps
 from rag_assets.cli.summaries import (
     full_option,
     print_replay,
@@ -49,7 +50,8 @@ _namespace_option = click.option(
     help="Answer QUESTION with sentences checked against the passages they cite. With a language "
     "model (`llm`) it searches up to answer.max_iterations times; without one it quotes the "
     "sources. --law answers from the statutes of the library: points with whole articles, "
-    "conflicting provisions and ranks; without a model, the articles themselves."
+    "conflicting provisions and ranks; without a model, the articles themselves. Exit code 1: the "
+    "library has no answer, and the nearest passages are printed."
 )
 @click.argument("question", required=False)
 @file_option
@@ -70,12 +72,6 @@ _namespace_option = click.option(
 @click.option("--law", "is_law", is_flag=True, help="Answer by statutes, article by article.")
 @as_of_option
 @click.option("--no-agent", "is_single", is_flag=True, help="Search once, and no further time.")
-@click.option(
-    "--route",
-    "shows_route",
-    is_flag=True,
-    help="Also print what the question was taken to ask for, and who decided; JSON always has it.",
-)
 @full_option
 @json_option
 def ask(
@@ -88,7 +84,6 @@ def ask(
     is_law: bool,
     as_of: datetime | None,
     is_single: bool,
-    shows_route: bool,
     is_full: bool,
     as_json: bool,
 ) -> None:
@@ -120,32 +115,28 @@ def ask(
     else:
         from rag_assets.answering import ask_papers
 
-        outcome = ask_papers(
-            workspace, text, clock=time.monotonic, doc_id=doc_id, namespaces=names,
-            filters=filters, mode=mode, policy=policy, notify=_tell,
-        )  # fmt: skip
-    print_answer(outcome, shows_route=shows_route, is_full=is_full, as_json=as_json)
+        with shown_steps() as watch:
+            outcome = ask_papers(
+                workspace, text, clock=time.monotonic, doc_id=doc_id, namespaces=names,
+                filters=filters, mode=mode, policy=policy, notify=_tell, watch=watch,
+            )  # fmt: skip
+    print_answer(outcome, is_full=is_full, as_json=as_json)
 
 
 def answer_file(workspace: "Workspace", saved: "SavedQuestion") -> "AnswerOutcome":
     """Answer the question of a file; the next run makes a materialization of the answer."""
     from rag_assets.answering import answer_saved, note_answer
 
-    outcome = answer_saved(workspace, saved, notify=_tell)
+    with shown_steps() as watch:
+        outcome = answer_saved(workspace, saved, notify=_tell, watch=watch)
     note_answer(workspace, outcome)
     return outcome
 
 
-def print_answer(
-    outcome: "AnswerOutcome", *, shows_route: bool, is_full: bool, as_json: bool
-) -> None:
-    """Print an answer, and its path."""
+def print_answer(outcome: "AnswerOutcome", *, is_full: bool, as_json: bool) -> None:
+    """Print an answer, and its path; end with 1 where the library does not answer."""
     from rag_assets.answering import answer_to_json
 
-    if shows_route and not as_json:
-        click.echo(json.dumps(outcome.answer.route.to_json(), ensure_ascii=False))
-        click.echo(f"decided by {outcome.answer.route.origin}")
-        click.echo("")
     if as_json:
         print_json(answer_to_json(outcome.answer))
     elif is_full:
@@ -153,6 +144,8 @@ def print_answer(
     else:
         click.echo(summarise_answer(outcome.answer))
     click.echo(f"saved: {outcome.markdown}", err=True)
+    if not outcome.answer.is_found:
+        click.get_current_context().exit(FAILED)
 
 
 def question_or_file(question: str | None, file: Path | None) -> tuple[str, Path | None]:
@@ -183,10 +176,11 @@ def _ask_law(
 ) -> None:
     from rag_assets.answering.law import ask_statutes, law_answer_to_json
 
-    outcome = ask_statutes(
-        workspace, question, day, clock=time.monotonic, namespaces=names, mode=mode,
-        policy=policy, notify=_tell,
-    )  # fmt: skip
+    with shown_steps() as watch:
+        outcome = ask_statutes(
+            workspace, question, day, clock=time.monotonic, namespaces=names, mode=mode,
+            policy=policy, notify=_tell, watch=watch,
+        )  # fmt: skip
     if as_json:
         print_json(law_answer_to_json(outcome.answer))
     elif is_full:
@@ -278,7 +272,7 @@ def query(
         if page or explains:
             raise UsageError(f"{file}: asks for an answer; --html and --explain are of packs.")
         answered = answer_file(workspace, saved)
-        print_answer(answered, shows_route=False, is_full=is_full, as_json=as_json)
+        print_answer(answered, is_full=is_full, as_json=as_json)
         return
     asked = (
         saved

@@ -74,7 +74,7 @@ REMOVED = {
     "index": "Use `rag ingest`: what did not change costs nothing.",
     "briefs": "`rag parse` writes them.",
     "manifest": "Each build has its manifest in meta/builds/; `rag sql` has `publications`.",
-    "route": "Use `rag ask --route`.",
+    "route": "Use `rag ask --json`: `route` says how the question is understood.",
     "chunks": "Use `rag preview FILE`.",
     "parsers": "`rag preview` without a file lists what can be read.",
     "verify": "Use `rag verify-citations --sentence TEXT --doc UID`.",

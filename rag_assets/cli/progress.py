@@ -28,6 +28,30 @@ def shown_progress() -> Iterator[Progress]:
 
 
 @contextmanager
+def shown_steps() -> Iterator[Callable[[str], None]]:
+    """Show what a command does now, with its seconds, on a terminal; lines everywhere else."""
+    from rich.console import Console
+    from rich.progress import Progress as Bars
+    from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    with _own_stream() as stream:
+        if not stream.isatty():
+            yield lambda said: print(said, file=stream, flush=True) if said else None
+            return
+        columns = SpinnerColumn(), TextColumn("{task.description}", markup=False)
+        with Bars(
+            *columns, TimeElapsedColumn(), console=Console(file=stream), transient=True
+        ) as bars:
+            shown = bars.add_task("", total=None)
+
+            def step(said: str) -> None:
+                if said:
+                    bars.reset(shown, description=_short(drop_controls(said), 200))
+
+            yield step
+
+
+@contextmanager
 def _own_stream() -> Iterator[TextIO]:
     """Yield standard error as it is now, whatever its descriptor is pointed at meanwhile."""
     stream = terminal_of(sys.stderr)

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 _WIDTHS = (60, 100)
 _INDENT = "   "
+# Quotes of a pack that are printed whole, and words of the others; its files have all of them.
+_WHOLE_QUOTES, _QUOTED_WORDS = 3, 25
 
 full_option = click.option(
     "--full", "is_full", is_flag=True, help="Print the whole file that is saved, as Markdown."
@@ -32,7 +34,7 @@ full_option = click.option(
 
 
 def summarise_pack(pack: "EvidencePack", told: Collection[str] = ()) -> str:
-    """Return the passages of a pack: where each stands, what it says, how to cite it.
+    """Return the passages of a pack, each with key and place, then the titles of its sources.
 
     Args:
         told: warnings of the pack that the command says elsewhere.
@@ -41,6 +43,11 @@ def summarise_pack(pack: "EvidencePack", told: Collection[str] = ()) -> str:
     lines = [] if match is None or match.is_good else [*_wrapped(match.sentence or "", ""), ""]
     for item in pack.items:
         lines += [*_item(item, pack), ""]
+    titles = {pack.short_citation(item): item.title for item in pack.items}
+    lines += ["Sources"] if titles else []
+    for key, title in titles.items():
+        lines += _wrapped(f"{_INDENT}{key}: {title or key}", _INDENT * 2)
+    lines += [""] if titles else []
     if not pack.items:
         lines += ["Nothing was found.", ""]
     for warning in pack.warnings:
@@ -50,13 +57,16 @@ def summarise_pack(pack: "EvidencePack", told: Collection[str] = ()) -> str:
 
 
 def _item(item: "EvidenceItem", pack: "EvidencePack") -> Iterator[str]:
-    head = f"{item.rank}. {item.title or item.doc_uid}, {item.locator}"
-    yield from _wrapped(head, _INDENT)
-    yield from _wrapped(f"{_INDENT}“{item.shown_quote}”", _INDENT)
+    from rag_assets.evidence.locating import first_words
+
+    quote = item.shown_quote
+    if item.rank > _WHOLE_QUOTES:
+        quote = first_words(quote, _QUOTED_WORDS)
+    cut = " …" if len(quote) < len(item.shown_quote) else ""
+    place = f"[{pack.short_citation(item)}, {item.locator}]"
+    yield from _wrapped(f"{item.rank}. “{quote}{cut}” {place}", _INDENT)
     if item.edited is not None:
         yield from _wrapped(f"{_INDENT}edited; searches read “{item.edited}”", _INDENT)
-    names = dict.fromkeys((pack.short_citation(item), item.cite_as))
-    yield f"{_INDENT}cite as {' or '.join(f'{{#{name}}}' for name in names)}"
     if item.law is not None:
         from rag_assets.evidence.rendering import describe_law as describe_standing
 
@@ -65,21 +75,32 @@ def _item(item: "EvidenceItem", pack: "EvidencePack") -> Iterator[str]:
 
 
 def summarise_answer(answer: "Answer") -> str:
-    """Return what has to be known, what is said and where it stands, and what is not said."""
-    lines = [line for notice in answer.notices for line in (*_wrapped(notice, ""), "")]
-    for place, one in enumerate(answer.statements, start=1):
-        text = f"“{one.text}”" if answer.is_quoted else one.text
-        lines += _wrapped(f"{place}. {text}", _INDENT)
-        if one.quote is not None:
-            where = f"{one.quote.title or one.quote.doc_uid}, {one.quote.place}"
-            said = where if answer.is_quoted else f"“{one.quote.text}” {where}"
-            lines += _wrapped(f"{_INDENT}{said}", _INDENT)
-            lines += [f"{_INDENT}cite as {{#{one.quote.doc_uid}}}", ""]
+    """Return the answer with its places, then its sources and what a reader has to know."""
+    from rag_assets.answering import word_of
+
+    lines: list[str] = []
+    if not answer.is_found:
+        lines = [*_wrapped(answer.notices[0], ""), ""]
+        lines += [word_of(answer.question, "nearest"), ""] if answer.statements else []
+    said = [f"{one.text} [{answer.place_of(one)}]" for one in answer.statements]
+    for paragraph in said if answer.is_quoted else filter(None, [" ".join(said)]):
+        lines += [*_wrapped(paragraph, ""), ""]
+    lines += [word_of(answer.question, "sources")] if answer.sources else []
+    for source in answer.sources:
+        head = f"{answer.key_of(source.aliases[0])}: {source.title or source.doc_uid}"
+        lines += _wrapped(f"{_INDENT}{head}", _INDENT * 2)
+        for one in () if answer.is_quoted else answer.statements:
+            if one.quote is not None and one.quote.alias in source.aliases:
+                lines += _wrapped(
+                    f"{_INDENT * 2}{one.quote.place}: “{one.quote.text}”", _INDENT * 2
+                )
     if answer.unsupported:
-        lines.append("Not supported by what was found, and so not part of the answer:")
+        lines += ["", f"{word_of(answer.question, 'struck')}:"]
         for one in answer.unsupported:
             lines += [*_wrapped(f"- {one.text}", "  "), *_wrapped(f"  → {one.reason}", "    ")]
-    return "\n".join(lines).rstrip()
+    notes = answer.notices[not answer.is_found :]
+    lines += ["", *(line for notice in notes for line in _wrapped(notice, ""))] if notes else []
+    return "\n".join(lines).strip()
 
 
 def summarise_law_answer(answer: "LawAnswer") -> str:

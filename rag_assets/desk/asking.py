@@ -10,7 +10,7 @@ from pathlib import Path
 from fastapi import APIRouter, Request
 from starlette.responses import RedirectResponse, Response
 
-from rag_assets.answering import answer_from_json
+from rag_assets.answering import Answer, answer_from_json
 from rag_assets.answering.agents import CheckedStatement, Step
 from rag_assets.answering.law import LAW_STEM, LawPoint, law_answer_from_json
 from rag_assets.desk.rendering import page
@@ -59,6 +59,8 @@ class ShownAnswer:
         is_quoted: its sentences are those of the sources.
         dropped: what was written and is not supported.
         steps: what led to it, one line each.
+        missing: says that the library has no answer; the items are the nearest passages then.
+        sources: key and title of each document.
     """
 
     name: str
@@ -71,6 +73,8 @@ class ShownAnswer:
     reader: str = ""
     as_of: str = ""
     steps: tuple[str, ...] = ()
+    missing: str = ""
+    sources: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +88,8 @@ class PastQuestion:
 
 
 def past_questions(workspace: Workspace, most: int) -> list[PastQuestion]:
-    """Return what was asked last, newest first."""
-    found = sorted(
+    """Return what was asked last, newest first; a question that was asked again once."""
+    files = sorted(
         (
             (path.stat().st_mtime, path)
             for stem in KINDS
@@ -93,15 +97,15 @@ def past_questions(workspace: Workspace, most: int) -> list[PastQuestion]:
         ),
         reverse=True,
     )
-    return [
-        PastQuestion(
-            path.stem,
-            KINDS[path.stem.rpartition("_v")[0]],
-            str(read_json(path, "answer").get("question", "")),
-            datetime.fromtimestamp(written),
-        )
-        for written, path in found[:most]
-    ]
+    found: dict[tuple[str, str], PastQuestion] = {}
+    for written, path in files:
+        if len(found) == most:
+            break
+        kind = KINDS[path.stem.rpartition("_v")[0]]
+        text = str(read_json(path, "answer").get("question", ""))
+        asked = PastQuestion(path.stem, kind, text, datetime.fromtimestamp(written))
+        found.setdefault((text, kind), asked)
+    return list(found.values())
 
 
 def read_answer(workspace: Workspace, name: str) -> ShownAnswer:
@@ -131,30 +135,28 @@ def _answer(name: str, data: dict[str, object]) -> ShownAnswer:
         name,
         "answer",
         answer.question,
-        answer.notices,
-        tuple(_statement(one) for one in answer.statements),
-        tuple(_statement(one, one.reason) for one in answer.unsupported),
+        answer.notices[not answer.is_found :],
+        tuple(_statement(answer, one) for one in answer.statements),
+        tuple(_statement(answer, one, one.reason) for one in answer.unsupported),
         answer.is_quoted,
         answer.reader.name,
         steps=tuple(_steps(answer.trace.steps)),
+        missing="" if answer.is_found else answer.notices[0],
+        sources=tuple(
+            (answer.key_of(one.aliases[0]), one.title or one.doc_uid) for one in answer.sources
+        ),
     )
 
 
-def _statement(one: CheckedStatement, remark: str = "") -> ShownItem:
+def _statement(answer: Answer, one: CheckedStatement, remark: str = "") -> ShownItem:
     score = "" if one.score is None else show_score(one.score)
     quote = one.quote
     if quote is None:
         return ShownItem(one.number, one.text, score=score, remark=remark)
-    where = f"{quote.title or quote.doc_uid}, {quote.place}"
+    cite = f"{{#{answer.key_of(quote.alias)}}}"
+    where = answer.place_of(one)
     return ShownItem(
-        one.number,
-        one.text,
-        quote.text,
-        where,
-        quote.citation_id,
-        f"{{#{quote.doc_uid}}}",
-        score,
-        remark,
+        one.number, one.text, quote.text, where, quote.citation_id, cite, score, remark
     )
 
 

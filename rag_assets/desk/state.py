@@ -89,14 +89,15 @@ class Job:
     _ended: threading.Event = field(default_factory=threading.Event)
 
     def tell(self, sentence: str) -> None:
-        """Say a sentence to who looks; ends the work where it was cancelled.
+        """Say a sentence to who looks; ends the work where it was cancelled, with "" alone too.
 
         Raises:
             CancelledError: the work is not wanted any more.
         """
         if self._cancelled.is_set():
             raise CancelledError("cancelled by a person.")
-        self.told.append(sentence)
+        if sentence:
+            self.told.append(sentence)
 
     def cancel(self) -> None:
         """Ask the work to end; it does so with the next sentence that it says."""

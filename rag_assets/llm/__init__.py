@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from rag_assets.llm.recording import Recorder, RecordingModel, RememberingModel
     from rag_assets.llm.rewriting import REWRITE_TASK, rewrite_question
     from rag_assets.llm.scripted import Script, ScriptedModel, read_script
+    from rag_assets.llm.watched import WatchedModel
 
 PUBLIC_MODULES = ("local_models", "services")
 
@@ -49,6 +50,7 @@ __getattr__ = lazy_names(
         "ScriptedModel": "scripted",
         "TokenLogprob": "contract",
         "Usage": "contract",
+        "WatchedModel": "watched",
         "complete_as": "contract",
         "context_tokens": "loading",
         "estimate_tokens": "contract",

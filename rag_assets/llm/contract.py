@@ -4,6 +4,7 @@ import json
 import threading
 import time
 from collections.abc import Callable, Mapping
+from copy import copy
 from dataclasses import asdict, dataclass, replace
 from functools import cache
 from importlib.resources import files
@@ -122,13 +123,24 @@ class Budget:
         *,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
+        self.hear: Callable[[str], None] | None = None
         self._tokens = tokens
         self._seconds = seconds
         self._clock = clock
         self._started = clock()
-        self._used = 0
+        self._used = [0]  # shared with the budgets of single calls
         self._is_stopped = False
         self._lock = threading.Lock()
+
+    def of_call(self, hear: Callable[[str], None]) -> "Budget":
+        """Return this budget for one call, which can be stopped alone.
+
+        Args:
+            hear: called with each piece of the answer while the model writes it.
+        """
+        own = copy(self)
+        own.hear = hear
+        return own
 
     def stop(self) -> None:
         """Let no further call of the task begin; one that runs is left alone."""
@@ -146,11 +158,11 @@ class Budget:
         """
         room = max_tokens
         if self._tokens is not None:
-            room = min(max_tokens, self._tokens - self._used - prompt_tokens)
+            room = min(max_tokens, self._tokens - self._used[0] - prompt_tokens)
             if room < 1:
                 raise BudgetError(
-                    f"the task may use {self._tokens} tokens; {self._used} are used and the next "
-                    f"prompt has about {prompt_tokens}. Give it more, or a smaller task."
+                    f"the task may use {self._tokens} tokens; {self._used[0]} are used and the "
+                    f"next prompt has about {prompt_tokens}. Give it more, or a smaller task."
                 )
         return room, min(seconds, self.require_time())
 
@@ -175,7 +187,7 @@ class Budget:
     def spend(self, tokens: int) -> None:
         """Take what a call has used from the budget."""
         with self._lock:
-            self._used += tokens
+            self._used[0] += tokens
 
 
 class ChatModel(Protocol):

@@ -99,7 +99,9 @@ class OpenAiCompatibleModel:
             if budget is not None:
                 limit, timeout = budget.limit_call(prompt_tokens(request), limit, timeout)
             body = request_to_wire(request, settings) | {"model": settings.model}
-            answer = self._create(body | {self._limit_name: limit}, timeout)
+            if budget is not None and budget.hear is not None and not request.top_logprobs:
+                body |= {"stream": True, "stream_options": {"include_usage": True}}
+            answer = self._create(body | {self._limit_name: limit}, timeout, budget)
             found: Any = answer.model_dump(warnings=False) if hasattr(answer, "model_dump") else {}
             if not found.get("choices") or not found["choices"][0].get("message"):
                 raise PassingError("the answer is no chat completion")
@@ -130,27 +132,31 @@ class OpenAiCompatibleModel:
             budget.spend(completion.usage.total)
         return completion
 
-    def _create(self, body: dict[str, Any], timeout: float) -> Any:
+    def _create(self, body: dict[str, Any], timeout: float, budget: Budget | None) -> Any:
+        import httpx
         import openai
 
         call: Any = self._client.chat.completions.create
         if not self._takes_seed:
             body.pop("seed", None)
         try:
-            return call(**body, timeout=timeout, extra_headers=self._left_out)
+            answer = call(**body, timeout=timeout, extra_headers=self._left_out)
+            return answer if "stream" not in body or budget is None else _heard(answer, budget)
         except (openai.BadRequestError, openai.UnprocessableEntityError) as error:
             # Some services refuse keys that they do not know.
             if "seed" in body and "seed" in error.message:
                 self._takes_seed = False
-                return self._create(body, timeout)
+                return self._create(body, timeout, budget)
             if error.param == "max_tokens" and self._limit_name == "max_tokens":
                 self._limit_name = "max_completion_tokens"
                 body[self._limit_name] = body.pop("max_tokens")
-                return self._create(body, timeout)
+                return self._create(body, timeout, budget)
             self._judge_status(error)
         except openai.APIStatusError as error:
             self._judge_status(error)
-        except (openai.APIConnectionError, openai.APIResponseValidationError) as error:
+        except (
+            openai.APIConnectionError, openai.APIResponseValidationError, httpx.HTTPError
+        ) as error:  # fmt: skip
             cause = f" ({error.__cause__})" if error.__cause__ else ""
             raise PassingError(hide(f"{error}{cause}", self._key)) from None
         except json.JSONDecodeError as error:
@@ -170,6 +176,28 @@ class OpenAiCompatibleModel:
 
     def _what(self) -> str:
         return f"asking {self._settings.model} at {public_url(self._settings.base_url)}"
+
+
+def _heard(stream: Any, budget: Budget) -> Any:
+    """Return the whole answer of a stream, each piece of which the budget hears."""
+    from openai.lib.streaming.chat import ChatCompletionStreamState
+    from openai.types.chat import ChatCompletion
+
+    with stream:
+        if "event-stream" not in stream.response.headers.get("content-type", ""):
+            # The service does not stream.
+            return ChatCompletion.construct(**json.loads(stream.response.read()))
+        heard, is_ended = ChatCompletionStreamState(), False
+        for chunk in stream:
+            budget.require_time()
+            heard.handle_chunk(chunk)
+            for choice in chunk.choices:
+                is_ended |= choice.finish_reason is not None
+                if budget.hear is not None:
+                    budget.hear(choice.delta.content or "")
+    if not is_ended:
+        raise PassingError("the service broke off before the end of the answer")
+    return heard.current_completion_snapshot
 
 
 def _open_client(settings: LlmSettings, key: SecretStr | None) -> "OpenAI":

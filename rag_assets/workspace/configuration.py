@@ -59,7 +59,6 @@ _REMOVED_KEYS = {
             "answer.calls",
             "answer.repairs",
             "answer.tokens",
-            "answer.seconds",
             "sensors",
             "desk.dagster_url",
         ),

@@ -90,7 +90,7 @@ def test_rules_make_an_answer_and_nothing_the_second_time(
     assert first["language model"].endswith("answered by rules, from what the sources say")
     assert first["policy"].startswith("rules:")
     assert first["kept statements"] > 0
-    assert "No language model wrote this" in first["answer"]
+    assert "no language model wrote this" in first["answer"]
     assert "green-roofs-2024" in first["lineage"]
     assert (first["is new"], again["is new"]) == (True, False)
     assert again["file"] == first["file"] == str(own.outputs / "answer_v001.md")
@@ -141,10 +141,8 @@ def test_all_questions_at_once_are_those_of_each_mode(own: Workspace) -> None:
 def test_the_commands_take_files_of_either_mode(own: Workspace) -> None:
     saved = saved_question(own, policy="rules", agentic=False, doc="green-roofs-2024")
     at = ("--workspace", own.root)
-    asked = run_rag(*at, "ask", saved.path, "--route")
+    asked = run_rag(*at, "ask", saved.path)
     assert asked.exit_code == 0, asked.output
-    assert asked.stdout.startswith('{"intent": "SPECIFIC_PAPER"')
-    assert "decided by rules\n" in asked.stdout
     data = json.loads(run_rag(*at, "query", "--file", saved.path, "--json").stdout)
     assert (data["schema"], data["mode"]) == ("rag-assets/answer/1", "single")
     assert data["route"]["origin"] == "rules"

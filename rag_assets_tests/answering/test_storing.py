@@ -1,6 +1,7 @@
 """Answers of a workspace: stored once, made again from their record, asked by `rag ask`."""
 
 import json
+import re
 import shutil
 from typing import Any
 
@@ -14,6 +15,8 @@ from rag_assets.model import ConfigurationError, DamagedFileError, RecordingErro
 from rag_assets.workspace import Workspace
 from rag_assets_tests.agents.toys import act
 from rag_assets_tests.libraries import HASHING
+from rag_assets_tests.llm.models import script_of
+from rag_assets_tests.llm.server import serve_script
 
 TEXT = "How much cooler are green roofs than bitumen?"
 TRUE = "The response rate was 58%"
@@ -195,8 +198,13 @@ def test_the_command_prints_quotes_and_replays_them(own: Workspace) -> None:
     at = ("--workspace", own.root)
     ran = run_rag(*at, "ask", TEXT)
     assert ran.exit_code == 0, ran.output
-    assert "No language model wrote this" in ran.stdout
-    assert "cite as {#green-roofs-2024}" in ran.stdout
+    first, _, rest = ran.stdout.partition("\n\n")
+    assert re.search(r"\[\S+2024\S*, p. 1\]$", " ".join(first.split()))
+    assert re.search(r"Sources\n   \S+2024\S*: Green roofs", rest)
+    assert "no language model wrote this" in rest
+    nothing = run_rag(*at, "ask", "What is the capital of France?")
+    assert nothing.exit_code == 1
+    assert nothing.stdout.startswith("No answer found in this library.\n\nNearest passages\n")
     again = run_rag(*at, "replay", own.outputs / "answer_v001.md")
     assert (again.exit_code, "the same, byte for byte" in again.stdout) == (0, True)
     data = json.loads(run_rag(*at, "ask", TEXT, "--json", "--no-agent").stdout)
@@ -206,3 +214,27 @@ def test_the_command_prints_quotes_and_replays_them(own: Workspace) -> None:
     assert "SPECIFIC_PAPER" in page.stdout
     wrong = run_rag(*at, "ask", TEXT, "--policy", "model")
     assert (wrong.exit_code, "llm.roles.agent" in wrong.output) == (2, True)
+
+
+def test_a_draft_is_told_before_it_is_checked_and_a_dead_service_leaves_it_to_rules(
+    own: Workspace,
+) -> None:
+    said = {"turn": 2, **act("finish", answer=f"{TRUE} [C1]. Nobody slept [C1].", sources=["C1"])}
+    script = script_of(
+        {"system": "retrieval", **SCRIPT["answers"][0]}, {"system": "retrieval", **said},
+        otherwise="no route",
+    )  # fmt: skip
+    told: list[str] = []
+    with serve_script(script) as server:
+        llm = {"kind": "openai_compatible", "model": "demo", "base_url": server.base_url}
+        workspace = configured(own, llm=llm, verify={"scorer": "facts"})
+        made = ask_papers(workspace, TEXT, watch=told.append)
+    drafts = [one for one in told if one.startswith("Draft, not checked yet: ")]
+    assert drafts == [f"Draft, not checked yet: {TRUE}."]
+    assert [one.text for one in made.answer.statements] == [f"{TRUE}."]
+    slow = configured(own, llm={**llm, "base_url": "http://127.0.0.1:9/v1"}, answer={"seconds": 3})
+    left = ask_papers(slow, TEXT).answer
+    assert left.is_found
+    assert any("could not be used" in one for one in left.notices)
+    local = configured(own, llm={"kind": "local"}, verify={"scorer": "facts"})
+    assert any("longer than two minutes" in one for one in ask_papers(local, TEXT).answer.notices)

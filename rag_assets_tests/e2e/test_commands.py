@@ -107,7 +107,7 @@ def test_the_order_of_commands_of_spec_000_works_as_typed(
     for command in (("embed",), ("build-bm25",), ("query", "Which roof was cooler at noon?")):
         ran = rag(*command)
         assert ran.exit_code == 0, (command, ran.output)
-    assert "cite as {#roofs}" in ran.stdout
+    assert "” [roofs, " in ran.stdout
     assert rag("ingest").exit_code == 0
     assert "stale" not in rag("status").stdout
 
@@ -260,8 +260,8 @@ def test_a_question_gets_a_pack_that_can_be_cited(library: Path, rag: Rag) -> No
     assert json.loads(saved.with_suffix(".json").read_text(encoding="utf-8")) == pack
     again = rag("--workspace", library, "query", question, "--top-k", "2")
     assert again.exit_code == 0
-    assert again.stdout.startswith("1. 树荫")
-    assert "cite as {#树荫}" in again.stdout
+    assert again.stdout.startswith("1. “")
+    assert "” [树荫, " in again.stdout
     whole = rag("--workspace", library, "query", question, "--top-k", "2", "--full")
     assert whole.stdout.startswith("# Evidence: 正午")
     assert saved_by(again) == saved

@@ -93,7 +93,7 @@ def test_a_question_that_asks_for_an_answer_gets_one_and_no_pack(
     instance.add_dynamic_partitions("questions", [key])
     done = materialize(root, "--select", "agent_answers", "--partition", key)
     assert done.returncode == 0, done.stderr
-    assert "No language model wrote this" in (root / "outputs/answer_v001.md").read_text()
+    assert "no language model wrote this" in (root / "outputs/answer_v001.md").read_text()
     refused = materialize(root, "--select", "evidence_packs", "--partition", key)
     assert refused.returncode == 1
     assert "Materialize agent_answers" in refused.stderr

@@ -94,8 +94,22 @@ class _Handler(BaseHTTPRequestHandler):
             self._send(b"<html>Bad gateway</html>")
             return
         completion = make_completion(script, found, messages)
+        if body.get("stream"):
+            self._stream(completion.text, is_cut=fault == "truncated")
+            return
         answer = _whole(completion, has_logprobs=bool(body.get("logprobs")))
         self._send(json.dumps(answer).encode(), cut=fault == "truncated")
+
+    def _stream(self, text: str, *, is_cut: bool) -> None:
+        self.send_response(200)
+        self.send_header("Content-Type", "text/event-stream")
+        self.end_headers()
+        half = len(text) // 2
+        pieces = [(text[:half], None)] + [(text[half:], "stop")] * (not is_cut)
+        for piece, end in pieces:
+            choice = {"index": 0, "delta": {"content": piece}, "finish_reason": end}
+            chunk = {"id": "c", "object": "chat.completion.chunk", "created": 0, "model": "demo"}
+            self.wfile.write(f"data: {json.dumps({**chunk, 'choices': [choice]})}\n\n".encode())
 
     def _fail(self, status: int, message: str) -> None:
         error = {"message": message, "type": "scripted", "param": None, "code": None}

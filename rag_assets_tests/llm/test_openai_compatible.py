@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from pydantic import BaseModel, ConfigDict, SecretStr
 
-from rag_assets.llm import Budget, complete_as
+from rag_assets.llm import Budget, WatchedModel, complete_as
 from rag_assets.llm.openai_compatible import OpenAiCompatibleModel
 from rag_assets.model import AnswerError, BudgetError, ConfigurationError, LanguageModelError
 from rag_assets_tests.llm.models import ask, script_of, settings_for
@@ -170,3 +170,34 @@ def test_a_seed_is_sent_and_left_out_where_a_service_refuses_it() -> None:
     with serve_script(script) as server:
         model_at(server.base_url).complete(replace(ask("Roofs?"), seed=7))
         assert server.requests[0]["seed"] == 7
+
+
+def watched_at(base_url: str, budget: Budget, hear: Any) -> WatchedModel:
+    return WatchedModel(model_at(base_url, attempts=1), budget, lambda: hear)
+
+
+def test_a_watched_answer_is_heard_while_it_is_written() -> None:
+    heard: list[str] = []
+    with serve_script(script_of({"answer": "Roofs cool."}), faults=["truncated"]) as server:
+        watched = watched_at(server.base_url, Budget(seconds=30), heard.append)
+        with pytest.raises(LanguageModelError, match="broke off before the end"):
+            watched.complete(ask("?"))
+        assert "".join(heard) == "Roofs"
+        completion = watched.complete(ask("?"))
+    assert completion.text == "Roofs cool."
+    assert "".join(heard) == "RoofsRoofs cool."
+    assert server.requests[0]["stream"]
+
+
+def test_a_silent_service_is_left_at_the_limit_of_the_task_or_when_who_waits_gives_up() -> None:
+    class GivenUpError(Exception):
+        pass
+
+    def give_up(piece: str) -> None:
+        raise GivenUpError(piece)
+
+    with serve_script(script_of({"answer": "here"}), faults=["slow", "slow"]) as server:
+        with pytest.raises(BudgetError, match=r"may take 0\.3 seconds"):
+            watched_at(server.base_url, Budget(seconds=0.3), lambda _: None).complete(ask("?"))
+        with pytest.raises(GivenUpError):
+            watched_at(server.base_url, Budget(), give_up).complete(ask("?"))

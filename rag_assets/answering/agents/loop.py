@@ -37,6 +37,7 @@ from rag_assets.model import (
 
 _Context = TypeVar("_Context")
 Watch = Callable[[str], None]
+_SHOWN_CHARACTERS = 80
 
 
 def unwatched(_: str) -> None:
@@ -79,7 +80,7 @@ class LiveWorld(Generic[_Context]):
         if self._model is None:
             raise UsageError("a model is asked in a run that was given none")
         key = request_key(self._model.name, request)
-        self._watch(f"asks {self._model.name}")
+        self._watch(f"Asking {self._model.name.partition(':')[2]}")
         try:
             found = self._model.complete(request, self._budget)
         except LanguageModelError as error:
@@ -104,8 +105,8 @@ class LiveWorld(Generic[_Context]):
                 "other words or another section, or finish."
             )
         self._called.add(call)
-        told = ", ".join(f"{key}: {value}" for key, value in arguments.items() if value)
-        self._watch(f"{name} ({told})")
+        told = str(next(iter(arguments.values()), ""))
+        self._watch(f"{name.replace('_', ' ').capitalize()}: {told[:_SHOWN_CHARACTERS]}")
         found: Found = self._tools.get(name).call(self._context, arguments)
         return found
 
@@ -170,7 +171,7 @@ class RecordedWorld:
 
 # Who decided an action that was given before the policy was asked.
 OPENING = "opening"
-# These end the run; after the others rules may still go on.
+# These end the run where something was found; after the others rules may still go on.
 _LIMITS: frozenset[NoDecision] = frozenset({"calls", "tokens", "seconds"})
 
 
@@ -212,13 +213,15 @@ def run_agent(job: AgentJob, world: World) -> Trace:
         state = AgentState(job.question, job.brief, tuple(steps), registry.passages, job.limits)
         if state.steps_left < 1:
             return _finish_at(job, state, "steps")
-        if world.is_time_over(len(steps)):
+        if registry.passages and world.is_time_over(len(steps)):
             return _finish_at(job, state, "seconds")
         by = OPENING if waiting else policy.name
         try:
             decision = waiting.pop(0) if waiting else policy.decide(state, world)
         except NoDecisionError as error:
-            is_last = error.kind in _LIMITS or job.fallback is None or policy is job.fallback
+            # Where nothing was found yet rules search in the model's place.
+            is_limit = error.kind in _LIMITS and bool(registry.passages)
+            is_last = is_limit or job.fallback is None or policy is job.fallback
             number = len(steps) + 1
             steps.append(Step(number, policy.name, turns=error.turns, note=error.reason))
             if is_last or job.fallback is None:

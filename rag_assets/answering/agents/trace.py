@@ -27,6 +27,7 @@ class Passage:
         authors: of the document, as printed.
         page_labels: the numbers that its pages bear in print, from `page_start`.
         context: headings above it; its last line is the header of its table.
+        citation_key: what people cite its document by; empty where it has none.
     """
 
     namespace: str
@@ -47,6 +48,7 @@ class Passage:
     year: int | None = None
     page_labels: tuple[str, ...] = ()
     context: str = ""
+    citation_key: str = ""
 
     __pydantic_config__ = ConfigDict(extra="forbid")
 

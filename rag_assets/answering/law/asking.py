@@ -33,6 +33,7 @@ from rag_assets.answering.law.tools import (
     quote_articles,
 )
 from rag_assets.answering.record import AnswerReader, Mode, require_sound_parts
+from rag_assets.answering.rendering import say
 from rag_assets.answering.storing import (
     PolicyChoice,
     limits_of,
@@ -40,7 +41,7 @@ from rag_assets.answering.storing import (
     open_answering_model,
     store_answer,
 )
-from rag_assets.llm import ChatModel
+from rag_assets.llm import Budget, ChatModel
 from rag_assets.model import DamagedFileError, hash_fields, is_chinese, require_question
 from rag_assets.parsing import read_parsed
 from rag_assets.publishing.content_words import coverage
@@ -77,6 +78,7 @@ def answer_statutes(
     model: ChatModel | None,
     scorer: "Scorer",
     clock: Callable[[], float],
+    budget: Budget | None = None,
     watch: Watch = unwatched,
 ) -> LawAnswer:
     """Return the answer to a question about law, every point of it checked.
@@ -87,6 +89,7 @@ def answer_statutes(
         model: writes the answer; None for rules, which quote articles.
         scorer: holds each sentence that a model wrote against the articles that it cites.
         clock: seconds from any beginning, for `limits.seconds`.
+        budget: what of the limits is left, where the task began before; None for all.
         watch: is told each search and each call of the model, before it is made.
 
     Raises:
@@ -101,7 +104,8 @@ def answer_statutes(
     shelf = LawShelf(Publications(retriever.workspace, readers), day)
     shelf.require_statutes()
     search = LawSearch(retriever, shelf, day, citable_filters(()))
-    trace = _profile(asked).run(search, limits, model, clock, watch)
+    budget = budget or Budget(limits.tokens, limits.seconds, clock=clock)
+    trace = _profile(asked).run(search, limits, model, budget, watch)
     _require_printed(retriever, trace)
     sources = _by_alias(search, trace)
     reader = reader_of(scorer, is_quoted=_is_quoted(trace))
@@ -265,13 +269,17 @@ def ask_statutes(
     """
     workspace = workspace_of(asked)
     settings = workspace.settings.answer
-    model = open_answering_model(workspace, policy or settings.policy)
+    limits = limits_of(settings)
+    budget = Budget(limits.tokens, limits.seconds, clock=clock)
+    model, why_not = open_answering_model(workspace, policy or settings.policy, budget, watch)
+    for sentence in say(question, why_not):
+        notify(sentence)
     chosen: Mode = mode if settings.agentic else "single"
     with Retriever(asked, namespaces) as retriever:
         answer = answer_statutes(
             retriever, LawQuestion(question, str(as_of), tuple(namespaces), chosen),
-            limits_of(settings), model=model, scorer=open_answer_scorer(workspace), clock=clock,
-            watch=watch,
+            limits, model=model, scorer=open_answer_scorer(workspace, budget, watch), clock=clock,
+            budget=budget, watch=watch,
         )  # fmt: skip
     texts = {".md": render_law_answer(answer), ".json": write_law_answer(answer)}
     what = f"answer about law to '{question}'"

@@ -68,7 +68,7 @@ def pack_metadata(workspace: Workspace, outcome: AskOutcome) -> Metadata:
 
 def answer_metadata(workspace: Workspace, outcome: "AnswerOutcome") -> Metadata:
     """Return what the UI shows of an answer."""
-    from rag_assets.answering import render_short
+    from rag_assets.answering import STEPS_HEADING, render_answer
 
     answer = outcome.answer
     trace = answer.trace
@@ -76,7 +76,7 @@ def answer_metadata(workspace: Workspace, outcome: "AnswerOutcome") -> Metadata:
         "question": answer.question,
         "kept statements": len(answer.statements),
         "set apart": len(answer.unsupported),
-        "answer": dg.MetadataValue.md(render_short(answer)),
+        "answer": dg.MetadataValue.md(render_answer(answer).partition(STEPS_HEADING)[0]),
         "policy": str(trace.policy["name"]),
         "language model": _model(answer),
         "steps": len(trace.steps),

@@ -323,16 +323,16 @@ class LlmSettings(Section):
 class AnswerSettings(Section):
     """Written answers, and how far an agent may go for one (spec 002)."""
 
-    # Calls of the model at most, answers of it that cannot be used and are asked for again, tokens
-    # of all prompts and answers, and seconds.
+    # Calls of the model at most, answers of it that cannot be used and are asked for again, and
+    # tokens of all prompts and answers.
     calls: ClassVar[int] = 12
     repairs: ClassVar[int] = 2
     tokens: ClassVar[int] = 60_000
-    seconds: ClassVar[float] = 600.0
 
     agentic: bool
     policy: Literal["auto", "rules", "model"]
     max_iterations: Annotated[int, Field(ge=2)]
+    seconds: float = Field(gt=0)
 
 
 class DownloadSettings(Section):
