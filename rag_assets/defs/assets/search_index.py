@@ -124,7 +124,7 @@ def _status(namespace: Namespace, outcome: PublishOutcome) -> str:
     why = f"[why](/assets/{namespace.name}/{PARSES}?view=checks)"
     return (
         f"Not published: {count_of(len(troubled), 'file')} ({why})\n\n"
-        f"Fix or remove, then run:\n\n`rag ingest --namespace {namespace.name}`\n\n"
+        f"Fix, remove or archive, then run:\n\n`rag ingest --namespace {namespace.name}`\n\n"
         f"{document_list(troubled[:_SHOWN])}{more}"
     )
 
