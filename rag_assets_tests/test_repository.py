@@ -45,7 +45,8 @@ def texts() -> Iterator[tuple[str, str]]:
 FORBIDDEN = {
     "a path of one machine": r"(?<![\w.~\]}])/(?:work|root|home|Users)/\w",
     # server.json has to name the kind of registry; that is no host.
-    "a host of packages": r"(?<!\"registryType\": \")pypi|pythonhosted|files\.python|download\.pytorch|piwheels|tuna\.tsin",
+    "a host of packages": r"(?<!\"registryType\": \")pypi|pythonhosted|files\.python"
+    r"|download\.pytorch|piwheels|tuna\.tsin",
     "an index option": r"--(?:extra-)?index-url|--find-links|--trusted-host|index-url\s*=",
     "a model hub": r"huggingface\.co|hf\.co/",
     "a plan that is not in the repository": r"\bDESIGN\b",

@@ -216,11 +216,8 @@ def hold_against_facts(
         speaks_against=(*differing, *judgement.speaks_against),
     )
     if differing and judgement.reason_code != "contradicted":
-        reason = f"{differing[0].text} Correct it, or cite the place that says so. "
-        return replace(
-            judgement, status="WEAK", reason_code="facts_differ",
-            reason=reason + judgement.reason,
-        )  # fmt: skip
+        reason = f"{differing[0].text} Correct it, or cite the place that says so."
+        return replace(judgement, status="WEAK", reason_code="facts_differ", reason=reason)
     unconfirmed = compare_numbers(statement, sentences).unconfirmed
     if judgement.status == "OK" and unconfirmed:
         named = ", ".join(dict.fromkeys(own.text for own in unconfirmed))

@@ -1,4 +1,4 @@
-"""Dagster's `dg`, as the README shows it: the same definitions, the same results as `dagster`."""
+"""Dagster's `dg`, as docs/ci.md shows it: the same definitions, the same results as `dagster`."""
 
 import json
 import os
@@ -27,8 +27,8 @@ from rag_assets_tests.e2e.workspaces import (
 from rag_assets_tests.libraries import build, make_workspace
 
 ROOT = Path(__file__).parents[2]
-README = (ROOT / "README.md").read_text(encoding="utf-8")
-(_BLOCK,) = re.findall(r"^```bash dg\n(.*?)^```", README, re.DOTALL | re.MULTILINE)
+CI = (ROOT / "docs/ci.md").read_text(encoding="utf-8")
+(_BLOCK,) = re.findall(r"^```bash dg\n(.*?)^```", CI, re.DOTALL | re.MULTILINE)
 COMMANDS = [line for line in _BLOCK.splitlines() if line and not line.startswith("#")]
 CHECK, LIST, WHOLE, ONE = COMMANDS
 
