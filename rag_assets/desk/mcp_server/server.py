@@ -8,7 +8,7 @@ from typing import Any
 
 from mcp.server.mcpserver import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
-from mcp_types import ToolAnnotations
+from mcp.types import ToolAnnotations
 
 from rag_assets.desk.tools import TOOLS, LibraryTool
 from rag_assets.model import RagError, hide_credentials
