@@ -16,7 +16,6 @@ import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
@@ -33,15 +32,13 @@ HEADS = {
 #   pip install --require-hashes --no-deps --only-binary :all: -r constraints.txt
 """,
     GPU_PINS: """\
-# What GPU builds of torch need besides constraints.txt. `make install` reads this file where such
-# a build was installed. Written by `make constraints`.
+# What GPU builds of torch add to constraints.txt. Written by `make constraints`.
 """,
     DEV_PINS: """\
 # What the group `dev` adds to constraints.txt: tests and checks. Written by `make constraints`.
 """,
     PLATFORM_PINS: """\
-# What the group `platform` adds to both: Ray, and the object server of the tests. `make platform`
-# and CI install it. Written by `make constraints`.
+# What the group `platform` adds to both: Ray, an object server. Written by `make constraints`.
 """,
 }
 
@@ -51,13 +48,12 @@ def pins_in(path: Path) -> list[str]:
     return PIN.findall(path.read_text("utf-8"))
 
 
-def compile_pins(groups: Sequence[str], *options: str) -> list[str]:
+def compile_pins(*options: str) -> list[str]:
     """Return one entry a package, its lines joined as uv writes them."""
     command = [sys.executable, "-m", "uv", "pip", "compile", "--quiet", "--universal"]
     command += ["--python-version", "3.11", "--generate-hashes", "--only-binary", ":all:"]
     command += ["--no-annotate", "--no-header", *options]
     command += [part for extra in EXTRAS for part in ("--extra", extra)]
-    command += [part for group in groups for part in ("--group", group)]
     found = subprocess.run(
         [*command, "pyproject.toml"], cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True
     )
@@ -94,13 +90,10 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         kept = Path(folder) / "kept.txt"
         # Each file adds to those before it, in the same versions.
-        for path, groups in (
-            (PINS, ()),
-            (DEV_PINS, ("dev",)),
-            (PLATFORM_PINS, ("dev", "platform")),
-        ):
+        for path, group in ((PINS, []), (DEV_PINS, ["dev"]), (PLATFORM_PINS, ["platform"])):
             kept.write_text("\n".join(known), "utf-8")
-            entries = compile_pins(groups, "--constraint", str(kept))
+            options = [f"--group={one}" for one in group]
+            entries = compile_pins("--constraint", str(kept), *options)
             named = {entry.partition("==")[0] for part in parts.values() for entry in part}
             parts[path] = [one for one in entries if one.partition("==")[0] not in named]
             known = sorted({*known, *PIN.findall("\n".join(entries))})
