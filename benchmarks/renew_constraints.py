@@ -83,17 +83,15 @@ def with_builds_beside_the_index(entry: str, before: str) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--upgrade", action="store_true", help="take the newest versions")
-    upgrade = parser.parse_args().upgrade
     before = PINS.read_text("utf-8")
-    known = [] if upgrade else [pin for path in HEADS if path.exists() for pin in pins_in(path)]
+    known = [] if parser.parse_args().upgrade else [pin for path in HEADS for pin in pins_in(path)]
     parts: dict[Path, list[str]] = {}
     with tempfile.TemporaryDirectory() as folder:
         kept = Path(folder) / "kept.txt"
         # Each file adds to those before it, in the same versions.
         for path, group in ((PINS, []), (DEV_PINS, ["dev"]), (PLATFORM_PINS, ["platform"])):
             kept.write_text("\n".join(known), "utf-8")
-            options = [f"--group={one}" for one in group]
-            entries = compile_pins("--constraint", str(kept), *options)
+            entries = compile_pins("--constraint", str(kept), *[f"--group={one}" for one in group])
             named = {entry.partition("==")[0] for part in parts.values() for entry in part}
             parts[path] = [one for one in entries if one.partition("==")[0] not in named]
             known = sorted({*known, *PIN.findall("\n".join(entries))})
