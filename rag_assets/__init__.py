@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from rag_assets.answering import ask_papers as ask
     from rag_assets.answering.law import ask_statutes as ask_law
     from rag_assets.auditing import audit_citations
+    from rag_assets.components import RagNamespace, RagWorkspace
     from rag_assets.evidence import ask as query
     from rag_assets.knowledge import (
         ContextBuilder,
@@ -39,6 +40,8 @@ __all__ = [
     "KnowledgeRetriever",
     "KnowledgeScope",
     "KnowledgeSource",
+    "RagNamespace",
+    "RagWorkspace",
     "Workspace",
     "__version__",
     "ask",
@@ -55,6 +58,8 @@ _HOMES = {
     "KnowledgeRetriever": ("rag_assets.knowledge", "KnowledgeRetriever"),
     "KnowledgeScope": ("rag_assets.knowledge", "KnowledgeScope"),
     "KnowledgeSource": ("rag_assets.knowledge", "KnowledgeSource"),
+    "RagNamespace": ("rag_assets.components", "RagNamespace"),
+    "RagWorkspace": ("rag_assets.components", "RagWorkspace"),
     "Workspace": ("rag_assets.workspace", "Workspace"),
     "ask": ("rag_assets.answering", "ask_papers"),
     "ask_law": ("rag_assets.answering.law", "ask_statutes"),
@@ -75,3 +80,8 @@ def __getattr__(name: str) -> Any:
 
     module, own = _HOMES[name]
     return getattr(import_module(module), own)
+
+
+def __dir__() -> list[str]:
+    """List what is loaded, and the components: `dg` imports all names that it finds here."""
+    return [*globals(), "RagNamespace", "RagWorkspace"]

@@ -384,7 +384,7 @@ def open_live_model(settings: Settings) -> "ChatModel":
         raise ConfigurationError(
             "--live asks a language model, and 'llm' names none. Set llm.kind and llm.model (or "
             "llm.roles.agent) in a file and give it by --config, or name a workspace that has one "
-            "by --workspace; docs/language-models.md says how. Without --live rules answer."
+            "by --workspace; docs/models.md says how. Without --live rules answer."
         )
     return model
 

@@ -17,6 +17,7 @@ from rag_assets.auditing.library import (
     Passage,
 )
 from rag_assets.auditing.published import open_published
+from rag_assets.auditing.quoting import RefusedQuoteError, find_evidence
 from rag_assets.auditing.record import (
     VERIFICATION_VERSION,
     Audit,

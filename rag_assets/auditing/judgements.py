@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING, Any, get_args
 from rag_assets.auditing.draft import Draft
 from rag_assets.auditing.library import statute_of_label
 from rag_assets.auditing.record import (
+    AgentDecision,
     CitationVerdict,
     Decision,
     PersonVerdict,
     ReasonCode,
     ScoredBy,
     Status,
+    is_agent,
 )
 from rag_assets.model import (
     ChangedMeanwhileError,
@@ -110,7 +112,7 @@ class Judgement:
     locator: str | None
     chunk_id: str | None
     passage_hash: str | None
-    decision: Decision
+    decision: Decision | AgentDecision
     comment: str = ""
     chosen: ChosenPassage | None = None
     number: int = field(default=0, compare=False)
@@ -142,7 +144,7 @@ def version_of(row: CitationVerdict) -> str:
 
 def judge_row(
     row: CitationVerdict,
-    decision: Decision,
+    decision: Decision | AgentDecision,
     *,
     by: str,
     at: str,
@@ -178,7 +180,7 @@ def judge_row(
             f"row {row.number}: nothing has read the passage, so that there is no verdict to "
             "accept. Say whether it is supported or not."
         )
-    if row.status == "ERROR" and decision in {"supported", "unsupported"}:
+    if row.status == "ERROR" and (decision in {"supported", "unsupported"} or is_agent(decision)):
         raise UsageError(
             f"row {row.number}: `{row.cites}` means no document that could support the sentence "
             "or not. Correct the citation."
@@ -330,6 +332,7 @@ def append_judgement(
 
     Raises:
         ChangedMeanwhileError: somebody has judged the citation since; nothing was written.
+        UsageError: an AI agent would replace the judgement of a person; nothing was written.
         DamagedFileError: as `read_judgements`.
         StorageError: the disk is full or refuses the write; the journal is as it was.
     """
@@ -342,6 +345,12 @@ def append_judgement(
         last = kept.last.get(judgement.citation)
         if seen is not None and seen != (last.number if last else 0):
             raise ChangedMeanwhileError(_told(last))
+        is_persons = last and last.decision != "withdrawn" and not is_agent(last.decision)
+        if last and is_persons and is_agent(judgement.decision):
+            raise UsageError(
+                f"{describe_judgement(last)}: a person's judgement stays, and nothing was "
+                "recorded. Go on with the next citation, or tell the person what you found."
+            )
         append_journal_lines(path, [json.dumps(_as_line(judgement), ensure_ascii=False)])
     return replace(judgement, number=len(kept.every) + 1)
 
@@ -391,16 +400,28 @@ def _adapter() -> "TypeAdapter[Judgement]":
 # give. A judgement holds while its sentence and the content of its source are those that were
 # judged; else the machine's verdict counts, and the row says why.
 
-_MEANS: Mapping[Decision, tuple[Status, ReasonCode]] = {
+_MEANS: Mapping[str, tuple[Status, ReasonCode]] = {
     "supported": ("OK", "judged_supported"),
     "unsupported": ("MISSING", "judged_unsupported"),
     "needs_work": ("WEAK", "judged_needs_work"),
+    "agent_supports": ("OK", "agent_supports"),
+    "agent_partly": ("WEAK", "agent_partly"),
+    "agent_contradicts": ("MISSING", "agent_contradicts"),
+    "agent_does_not_address": ("MISSING", "agent_does_not_address"),
 }
-_SAID: Mapping[Decision, str] = {
+# What a person decides who accepts the verdict of an agent, by its status.
+_CONFIRMED: Mapping[Status, Decision] = {
+    "OK": "supported", "WEAK": "needs_work", "MISSING": "unsupported",
+}  # fmt: skip
+_SAID: Mapping[str, str] = {
     "accepted": "accepted this verdict",
     "supported": "judged it supported",
     "unsupported": "judged it not supported",
     "needs_work": "judged that it needs work",
+    "agent_supports": "judged it supported",
+    "agent_partly": "judged it supported in part",
+    "agent_contradicts": "judged it contradicted",
+    "agent_does_not_address": "judged it not addressed by the document",
 }
 # Of a sentence that was edited, characters that are repeated.
 _SHOWN = 120
@@ -443,7 +464,20 @@ def without_judgement(row: CitationVerdict) -> CitationVerdict:
 
 def describe_judgement(judgement: Judgement) -> str:
     """Return who has decided what, and when: `Ana judged it supported on 2026-03-01`."""
-    return f"{judgement.by} {_SAID[judgement.decision]} on {judgement.at[:10]}"
+    who = f"The AI agent {judgement.by}" if is_agent(judgement.decision) else judgement.by
+    return f"{who} {_SAID[judgement.decision]} on {judgement.at[:10]}"
+
+
+def confirm(decision: Decision, held: Judgement | None) -> tuple[Decision, ChosenPassage | None]:
+    """Return what a person decides who accepts the verdict that is shown, and on what it rests.
+
+    Args:
+        held: the judgement that holds; accepted is its verdict where an agent has made it, else
+            that of the machine.
+    """
+    if decision == "accepted" and held is not None and is_agent(held.decision):
+        return _CONFIRMED[_MEANS[held.decision][0]], held.chosen
+    return decision, None
 
 
 def join_judgement(
@@ -477,7 +511,8 @@ def _decided(row: CitationVerdict, judgement: Judgement) -> CitationVerdict:
     if judgement.comment:
         parts.append(f"“{' '.join(judgement.comment.split())}”")
     if chosen is not None:
-        parts.append(f"It rests on {chosen.locator}.")
+        words = f": “{chosen.text}”." if is_agent(judgement.decision) else "."
+        parts.append(f"It rests on {chosen.locator}{words}")
     parts.append(f"The machine says {row.status}: {row.reason}")
     return replace(
         row,

@@ -4,14 +4,15 @@ import re
 import unicodedata
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from itertools import pairwise
 from typing import Literal
 
 from rag_assets.auditing.library import CitedDocument, Passage
+from rag_assets.chunking import split_sentences
 from rag_assets.judging import read_numerals, read_quantities
-from rag_assets.model import CJK_RANGES, HAN, HAN_RANGES, count_han
+from rag_assets.model import CJK_RANGES, HAN, HAN_RANGES, UsageError, count_han
 from rag_assets.publishing.content_words import coverage
 
 # The printed words of a document, freed of what a printer adds, for comparing letter by letter.
@@ -739,3 +740,64 @@ def _words(text: str) -> list[_Word]:
         for match in _TOKEN.finditer(text)
     )
     return [word for word in found if word.letters]
+
+
+# Words of a document on which a verdict of an AI agent may rest.
+
+# A Chinese character counts for half a word; with fewer, a quotation states nothing.
+_FEWEST_WORDS, _FEWEST_IN_LETTERS = 5, 2
+
+
+class RefusedQuoteError(UsageError):
+    """A quotation on which no verdict may rest.
+
+    Args:
+        nearest: of the document, what is most like it, verbatim; empty where nothing is.
+    """
+
+    def __init__(self, message: str, nearest: str = "") -> None:
+        super().__init__(message)
+        self.nearest = nearest
+
+
+def find_evidence(quote: str, document: CitedDocument) -> tuple[str, Passage]:
+    """Return a quotation as a document prints it, and the passage in which it begins.
+
+    It is compared as `check_quotation` does, but has to be one piece of at least five words, from
+    passages that can support a sentence: no title, heading or entry of a reference list.
+
+    Raises:
+        RefusedQuoteError: it is not; says why and what to quote.
+    """
+    words = bare_words(quote)
+    size = sum(0.5 if HAN.match(word) else 1 for word in words)
+    named = {
+        document.title or "",
+        *(name for one in document.passages for name in one.section_path),
+    }
+    mine = read_letters(quote).text.casefold()
+    if size < _FEWEST_WORDS or sum(map(str.isalpha, words)) < _FEWEST_IN_LETTERS:
+        why = "the quotation is too short: quote the whole sentence or clause, five words or more."
+    elif any(mine in read_letters(name).text.casefold() for name in named):
+        why = "this is a title or heading, which states nothing: quote a sentence."
+    else:
+        printed = PrintedText(replace(document, unsaid=()))
+        check = check_quotation(quote, printed)
+        is_whole = len(list(cut_segments(quote, printed.text))) == 1
+        if check.state == "exact" and is_whole and check.source:
+            (first, *_) = check.chunk_ids
+            return check.source, next(one for one in document.passages if one.chunk_id == first)
+        if not is_whole:
+            why = "quote one piece without […] and without words in brackets of your own."
+        elif check_quotation(quote, PrintedText(document)).state == "exact":
+            why = "these words stand in a reference list or another part that states nothing."
+        else:
+            why = (
+                f"`{document.doc_uid}` does not print these words. Copy them letter by letter, in "
+                "the language of the document, from a passage of `citation_evidence`."
+            )
+    sentences = (
+        one.text[start:end] for one in document.passages for start, end in split_sentences(one.text)
+    )
+    nearest = max(sentences, key=lambda one: coverage(quote, one), default="")
+    raise RefusedQuoteError(why, nearest if coverage(quote, nearest) else "")

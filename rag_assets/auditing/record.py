@@ -44,10 +44,18 @@ ReasonCode = Literal[
     "judged_supported",
     "judged_unsupported",
     "judged_needs_work",
+    "agent_supports",
+    "agent_partly",
+    "agent_contradicts",
+    "agent_does_not_address",
 ]
 # What a person may decide: the machine's verdict is right; the source supports the sentence, or
 # does not; the sentence needs work; an earlier decision is taken back.
 Decision = Literal["accepted", "supported", "unsupported", "needs_work", "withdrawn"]
+# What an AI agent may record (`rag mcp`), always with a quotation that was found in the document.
+AgentDecision = Literal[
+    "agent_supports", "agent_partly", "agent_contradicts", "agent_does_not_address"
+]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,16 +75,16 @@ class ShownPassage:
 
 @dataclass(frozen=True, slots=True)
 class PersonVerdict:
-    """What a person has decided on a citation, and the machine's verdict that it overrides.
+    """What a person or an AI agent has decided, and the machine's verdict that it overrides.
 
     Args:
-        by: who; `at` when, ISO 8601.
+        by: who, of an agent its program, version and model; `at` when, ISO 8601.
         passage: another one of the source that the person chose, verbatim, at `locator`; None
             where the one that was shown counts.
         machine_status: what the machine says; `machine_reason_code` and `machine_reason` why.
     """
 
-    decision: Decision
+    decision: Decision | AgentDecision
     by: str
     at: str
     comment: str
@@ -85,6 +93,16 @@ class PersonVerdict:
     machine_status: Status
     machine_reason_code: ReasonCode
     machine_reason: str
+
+    @property
+    def is_agent(self) -> bool:
+        """Whether no person has decided it, but an AI agent."""
+        return is_agent(self.decision)
+
+
+def is_agent(decision: str) -> bool:
+    """Say whether a decision is that of an AI agent."""
+    return decision in get_args(AgentDecision)
 
 
 # Codes of citations whose document the reference list of the draft has to name.
@@ -215,7 +233,7 @@ _FACTS = frozenset({
 def urgency(row: CitationVerdict) -> int:
     """Return the place of a verdict in the order in which results are shown, from 0."""
     # What a person has found wrong, nobody needs to look at once more to say so.
-    if row.reason_code in {"contradicted", "judged_unsupported"}:
+    if row.reason_code in {"contradicted", "judged_unsupported", "agent_contradicts"}:
         return CONTRADICTED
     if row.reason_code in _FACTS:
         return FACTS_DIFFER

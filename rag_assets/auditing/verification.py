@@ -768,6 +768,13 @@ def _warn(rows: Sequence[CitationVerdict]) -> Iterable[str]:
     for row in rows:
         if row.outdated_judgement:
             yield f"Row {row.number}: {row.outdated_judgement}"
+    judged = [str(row.number) for row in rows if row.person and row.person.is_agent]
+    if judged:
+        noun = "Row" if len(judged) == 1 else "Rows"
+        yield (
+            f"{noun} {', '.join(judged)}: judged by an AI agent, not by a person. Compare its "
+            "quotation with the sentence, and accept or correct the verdict in `rag desk`."
+        )
     if any(row.locator_quality == "char_anchor" for row in rows):
         yield (
             "Some cited files have no pages: their passages are located by section and "

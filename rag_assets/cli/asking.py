@@ -443,9 +443,13 @@ def desk(port: int, host: str, further: tuple[str, ...], person: str | None) -> 
     )
 
 
-@click.command(help="Serve the workspace to a coding agent, read-only (MCP over stdio).")
-def mcp() -> None:
+@click.command(
+    help="Serve the workspace to an AI agent (MCP over stdio). The agent searches, reads, checks "
+    "drafts and records its judgements of citations; it changes nothing else."
+)
+@click.option("--read-only", is_flag=True, help="Leave out record_verdict, which records them.")
+def mcp(read_only: bool) -> None:
     """Answer on standard input and output until the client closes them."""
     from rag_assets.desk.mcp_server import serve_stdio
 
-    serve_stdio(open_workspace())
+    serve_stdio(open_workspace(), read_only=read_only)

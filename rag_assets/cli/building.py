@@ -141,8 +141,9 @@ def run_stages(  # noqa: C901, PLR0912 - a kind of news each
         if not outcome.is_success:
             code = FAILED
     workspace = open_workspace()
-    # As a run does; without a question nothing of Dagster is imported.
-    if not has_run and any(workspace.queries.glob("*.*")):
+    # As a run does; without a question and an audit nothing of Dagster is imported.
+    shown = (workspace.queries.glob("*.*"), workspace.outputs.glob("audits/*.json"))
+    if not has_run and any(map(any, shown)):
         register_saved_questions(workspace)
     if as_json:
         print_json(report)

@@ -35,7 +35,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         ),
         "replay": ("asking", "Make an evidence pack again and compare it byte for byte."),
         "export-used-sources": ("asking", "Write the references of what a pack or audit uses."),
-        "mcp": ("asking", "Serve the workspace to a coding agent, read-only (MCP over stdio)."),
+        "mcp": ("asking", "Serve the workspace to an AI agent (MCP over stdio)."),
     },
     "Learn": {
         "lab": ("lab", "Recipes, feedback on experiments, and what was learned."),

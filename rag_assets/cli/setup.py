@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     "--team",
     is_flag=True,
     help="Keep Dagster's history in Postgres, for several processes and people "
-    "(docs/team.md). Replaces meta/dagster/dagster.yaml unless you edited it. Earlier history "
-    "stays in its files but is no longer shown.",
+    "(docs/deployment.md). Replaces meta/dagster/dagster.yaml unless you edited it. Earlier "
+    "history stays in its files but is no longer shown.",
 )
 @json_option
 def init(folder: Path, template: str, team: bool, as_json: bool) -> None:

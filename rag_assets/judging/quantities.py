@@ -581,6 +581,8 @@ _AFTER_AT_MOST = re.compile(
     r"\s?((?:or|and)\s(?:less|fewer|below|under|lower|shorter|younger|earlier)"
     r"|以下|[以之]?内(?![容部科蒙心]))"
 )
+# “Given over 27 days” says how long; “for over a year” is a limit.
+_DURING = re.compile(r"(?<!\bfor\s)(?<!\blittle\s)(?<!\bjust\s)(?<!\bwell\s)\bover\s$")
 _SINCE = re.compile(r"\b(?:after|since)\s*$")
 _UNTIL = re.compile(r"\b(?:before|until)\s*$")
 # By how much something changed or differs, to what, and of what a share is one.
@@ -695,7 +697,8 @@ def _read(folded: str, text: str, numeral: Numeral) -> Quantity | None:
     before, after = folded[max(0, start - NEAR) : start], folded[last : last + 10]
     # From and to when, and no limit of how long something takes.
     is_date = unit.kind not in {"time", "months"}
-    least = (AT_LEAST.search(before) or (is_date and _SINCE.search(before)) or None,
+    at_least = None if not is_date and _DURING.search(before) else AT_LEAST.search(before)
+    least = (at_least or (is_date and _SINCE.search(before)) or None,
              _AFTER_AT_LEAST.match(after))  # fmt: skip
     most = (AT_MOST.search(before) or (is_date and _UNTIL.search(before)) or None,
             _AFTER_AT_MOST.match(after))  # fmt: skip

@@ -47,7 +47,7 @@ INDEX_NAMES = {BODY: "text_idx", HEADING: "heading_idx"}
 
 # `icu/split` cuts Chinese into words by ICU's dictionary and, unlike `icu`, separates possessives
 # and file names ("Einstein's", "foo_bar.py"). English words are told by their stems, and the
-# commonest ("the", "what"; Snowball's list) are left out; docs/lancedb.md has the figures.
+# commonest ("the", "what"; Snowball's list) are left out; docs/tables.md has the figures.
 # Chinese words and numbers have no English ending and stay as they are; a question's words are
 # stemmed too, so an exact term is still found. 256 letters pass every word that is not encoded
 # data.

@@ -199,6 +199,7 @@ def _run(
         import dagster as dg
 
         from rag_assets.defs.assets import progress_reporter, record_noted, register_questions
+        from rag_assets.defs.checks import WORKSPACE_CHECKS, refresh_checks
         from rag_assets.running.origins import execute_assets
 
         instance = stack.enter_context(open_instance(workspace))
@@ -215,7 +216,11 @@ def _run(
         finally:
             gc.unfreeze()
             progress_reporter.reset(token)
-        return _read_outcome(instance, run)
+        outcome = _read_outcome(instance, run)
+        refresh_checks(
+            workspace, instance, WORKSPACE_CHECKS.difference(check.name for check in outcome.checks)
+        )
+        return outcome
 
 
 def _read_outcome(instance: "dg.DagsterInstance", run: "dg.DagsterRun") -> RunOutcome:

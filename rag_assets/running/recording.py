@@ -18,10 +18,9 @@ def record_audit(workspace: Workspace, outcome: "AuditOutcome[Any]") -> None:
     import dagster as dg
 
     from rag_assets.defs.assets import DRAFTS, metadata_of_audit
-    from rag_assets.defs.checks import make_first_checks
+    from rag_assets.defs.checks import refresh_checks
 
     with open_instance(workspace) as instance:
-        make_first_checks(workspace, instance)
         instance.add_dynamic_partitions(str(DRAFTS.name), [outcome.key])
         instance.report_runless_asset_event(
             dg.AssetMaterialization(
@@ -30,14 +29,17 @@ def record_audit(workspace: Workspace, outcome: "AuditOutcome[Any]") -> None:
                 metadata=metadata_of_audit(workspace, outcome),
             )
         )
+        refresh_checks(workspace, instance)
 
 
 def register_saved_questions(workspace: Workspace) -> None:
-    """Make each question of queries/ a partition where there is no run to do it."""
+    """Make each question of queries/ a partition, and the checks, where no run does it."""
     from rag_assets.defs.assets import register_questions
+    from rag_assets.defs.checks import refresh_checks
 
     with open_instance(workspace) as instance:
         register_questions(workspace, instance)
+        refresh_checks(workspace, instance)
 
 
 def prune_runs(workspace: Workspace, days: float) -> int:

@@ -11,7 +11,6 @@ from rag_assets.tracing.chain import (
     render_overview,
     trace,
 )
-from rag_assets.tracing.health import Health, write_health_report
 from rag_assets.tracing.manifests import (
     BuildManifest,
     write_build_manifest,
@@ -19,8 +18,12 @@ from rag_assets.tracing.manifests import (
 from rag_assets.tracing.querying import open_sql, read_named_rows, run_sql
 
 if TYPE_CHECKING:
+    from rag_assets.tracing.health import Health, write_health_report
     from rag_assets.tracing.knowledge_views import export_knowledge
 
 
-# Imported on first use: what it needs costs every trace a moment.
-__getattr__ = lazy_names(__name__, {"export_knowledge": "knowledge_views"})
+# Imported on first use: what they need costs every trace and every build a moment.
+__getattr__ = lazy_names(
+    __name__,
+    {"Health": "health", "export_knowledge": "knowledge_views", "write_health_report": "health"},
+)

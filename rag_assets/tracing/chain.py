@@ -14,7 +14,6 @@ from typing import (
     Any,  # Any: JSON of packs and manifests
 )
 
-from rag_assets.auditing import place_in
 from rag_assets.model import (
     DamagedFileError,
     PublicationError,
@@ -160,6 +159,8 @@ def make_chain(row: Row, read: Bytes, edits: Mapping[str, str]) -> Chain:
 def _ends(row: Row) -> Iterator[Step]:
     made = _known(row, "made_at", "run_id", "code_version", "config_hash", "tool_version")
     if row["kind"] == "verdict":
+        from rag_assets.auditing import place_in  # every build loads this module, few audit
+
         facts = _known(row, "status", "reason_code", "reason", "score", "scorer",
                        "scorer_fingerprint", "file")  # fmt: skip
         yield Step("verdict", f"{row['output']}#{row['number']}", facts, made)

@@ -18,6 +18,12 @@ from rag_assets.auditing import (
 from rag_assets.auditing.judgements import append_judgement, judge_row
 from rag_assets.auditing.record import Decision
 from rag_assets.auditing.storing import audit_claims
+from rag_assets.running import (
+    materialize_stages,
+    open_instance,
+    record_audit,
+    register_saved_questions,
+)
 from rag_assets.workspace import Workspace
 from rag_assets_tests.laws.driver import build, make_workspace, put
 
@@ -105,18 +111,22 @@ def test_a_person_silences_the_check_and_raises_it(workspace: Workspace) -> None
     assert "line 1: `roofs` is MISSING. Ana judged it not supported" in told
 
 
-def test_the_check_reads_the_journal(workspace: Workspace) -> None:
-    from rag_assets.defs.checks.workspace import build_workspace_checks
+def test_the_check_in_dagster_is_that_of_the_last_command(workspace: Workspace) -> None:
+    def is_shown_to_pass() -> bool:
+        key = dg.AssetCheckKey(dg.AssetKey("citation_audits"), "citations_are_supported")
+        with open_instance(workspace) as instance:
+            record = instance.get_latest_asset_check_evaluation_record(key)
+        assert record is not None and record.evaluation is not None
+        return record.evaluation.passed
 
-    audited(workspace)
-    checks = {check.node_def.name: check for check in build_workspace_checks(workspace)}
-    (check,) = (c for name, c in checks.items() if "citations_are_supported" in name)
-    first = check()
+    record_audit(workspace, audit_citations(workspace, workspace.drafts / "chapter.md"))
+    assert not is_shown_to_pass()
     judge(workspace, 3, "supported")
-    second = check()
-    assert isinstance(first, dg.AssetCheckResult)
-    assert isinstance(second, dg.AssetCheckResult)
-    assert (first.passed, second.passed) == (False, True)
+    materialize_stages(workspace.namespace("lib"), ["inventory"])
+    assert is_shown_to_pass()
+    judge(workspace, 3, "unsupported")
+    register_saved_questions(workspace)  # as `rag ingest` where nothing is to be done
+    assert not is_shown_to_pass()
 
 
 def test_a_source_of_other_content_takes_its_judgement_out_of_date(workspace: Workspace) -> None:

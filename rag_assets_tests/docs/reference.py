@@ -38,68 +38,62 @@ EXIT_CODES = {
 
 # Codes that a scan of raw/ gives to a file it does not take (status `refused`).
 SCAN_REASONS = {
-    "changing": "The file is being written; it is taken once it is still.",
+    "changing": "The file is being written; run the command again.",
     "name_not_utf8": "Rename the file.",
     "not_a_file": "Neither a file nor a folder; remove it from raw/.",
     "size_limit": "Raise `parse.max_megabytes`, or split the file.",
-    "sidecar_name": "Rename the sidecar; the message says how.",
+    "sidecar_name": "Rename the sidecar as the message says.",
     "symlink_broken": "Fix the link or remove it.",
-    "symlink_folder": "Nothing to do: links to folders are not followed.",
+    "symlink_folder": "Links to folders are not followed.",
     "symlink_outside": "Copy the file into raw/, or add its folder under `raw` in the namespace.",
     "unreadable_file": "Give this user permission to read the file, or check the disk.",
     "unreadable_folder": "Give this user permission to read the folder.",
-    "vanished": "Nothing to do: the file was removed while it was read.",
+    "vanished": "The file was removed while it was read.",
 }
 
 # Codes that publication gives to a document that it leaves out, with their status.
 PUBLICATION_REASONS = {
     "not_chunked": ("pending", "Run `rag ingest`."),
     "not_parsed": ("pending", "Run `rag ingest`."),
-    "sidecar_invalid": ("withheld", "Correct the sidecar; the message names the key."),
-    "uid_conflict": ("withheld", "Two files claim one uid; change one of the two pins."),
-    "removed": ("removed", "No file holds the uid any more; pin it if you edited and renamed."),
+    "sidecar_invalid": ("withheld", "Correct the key that the message names."),
+    "uid_conflict": ("withheld", "Two files claim one uid; change one of the pins."),
+    "removed": ("removed", "No file has this uid; pin it if you edited and renamed."),
 }
 
 # Codes of a row of an audit, with its verdict.
 VERDICT_REASONS = {
-    "supported": ("OK", "The best passage reaches the scorer's threshold."),
-    "weakly_supported": ("WEAK", ("It reaches the lower threshold only: cite better, or say "
-    "less.")),
-    "framed": ("WEAK", ("The source has these words but does not assert them: it asks, supposes, "
-    "denies or reports them. The reason shows the frame.")),
-    "judged_supported": ("OK", "A person has judged that the source supports the sentence."),
-    "judged_unsupported": ("MISSING", "A person has judged that the source does not support it."),
-    "judged_needs_work": ("WEAK", "A person has judged that the sentence needs work."),
-    "wrong_page": ("WEAK", "Supported, but not on the page that the citation names."),
-    "wrong_article": ("WEAK", ("Supported, but by another article than the citation names, "
-    "by a passage that does not speak of it, or below the lead of another paragraph.")),
-    "drops_exception": ("WEAK", ("It leaves out an exception or a condition of the article; the "
-    "reason shows it.")),
-    "not_in_force": ("WEAK", ("The law is repealed on the day that is asked for; the reason shows "
-    "the sentence that repeals it.")),
-    "misquoted": ("WEAK or MISSING", ("Words in quotation marks differ from the print; MISSING "
-    "where a number, a negation or an exception does.")),
-    "quote_not_found": ("MISSING", "Words in quotation marks are nowhere in the document."),
-    "facts_differ": ("WEAK", ("A number of the sentence is another one in the passages, and cannot "
-    "be worked out of them.")),
-    "unread": ("WEAK", "The nearest passage was found, but nothing has read it: read it yourself."),
+    "supported": ("OK", "The passage supports the sentence."),
+    "weakly_supported": ("WEAK", "Supported in part, or not surely: cite better, or say less."),
+    "framed": ("WEAK", "The source has the words but asks, supposes, denies or reports them."),
+    "judged_supported": ("OK", "A person decided that the source supports the sentence."),
+    "judged_unsupported": ("MISSING", "A person decided that the source does not support it."),
+    "judged_needs_work": ("WEAK", "A person decided that the sentence needs work."),
+    "agent_supports": ("OK", "An AI agent has judged so, with a quotation that was found."),
+    "agent_partly": ("WEAK", "As `agent_supports`: the source says it in part."),
+    "agent_contradicts": ("MISSING", "As `agent_supports`: the source says otherwise."),
+    "agent_does_not_address": ("MISSING", "As `agent_supports`: the source is silent on it."),
+    "wrong_page": ("WEAK", "Supported, but not on the cited page."),
+    "wrong_article": ("WEAK", "Supported, but by another article, or below another lead."),
+    "drops_exception": ("WEAK", "Omits an exception or a condition of the article."),
+    "not_in_force": ("WEAK", "The law is repealed on that day."),
+    "misquoted": ("WEAK or MISSING", "A quotation differs (MISSING: number, negation, exception)."),
+    "quote_not_found": ("MISSING", "The quotation is not in the document."),
+    "facts_differ": ("WEAK", "A number is not that of the passages, nor calculated from them."),
+    "unread": ("WEAK", "The nearest passage, which no model has read: read it yourself."),
     "contradicted": ("MISSING", "The source says otherwise."),
-    "not_found": ("MISSING", "No passage reaches the lower threshold: cite the source that does."),
+    "not_found": ("MISSING", "No passage supports it: cite another source."),
     "no_passages": ("MISSING", "The document has no text that could support anything."),
-    "no_claim": ("MISSING", "There is no sentence before the anchor."),
-    "unknown_uid": ("ERROR", "No document has the uid, no law the name; the nearest is shown."),
-    "unknown_article": ("ERROR", ("The law has no such wording, article or clause, or it stands "
-    "below another chapter; the nearest is shown.")),
-    "no_entry": ("ERROR", "The draft's reference list has no entry that fits the citation."),
-    "unsure_entry": ("ERROR", ("Several entries fit the citation, or several documents the entry, "
-    "or one of them only nearly: settle it with `rag references`.")),
-    "not_in_library": ("ERROR", ("The entry means no document of the library: add its file, or "
-    "settle which document it is with `rag references`.")),
-    "removed": ("ERROR", "Its file is gone: put it back, or cite another document."),
+    "no_claim": ("MISSING", "There is no sentence before the citation."),
+    "unknown_uid": ("ERROR", "No document or law has this name; the nearest is shown."),
+    "unknown_article": ("ERROR", "The law has no such wording or article; the nearest is shown."),
+    "no_entry": ("ERROR", "The reference list has no entry for the citation."),
+    "unsure_entry": ("ERROR", "Several entries or documents fit: settle it with `rag references`."),
+    "not_in_library": ("ERROR", "Add the entry's file, or settle it with `rag references`."),
+    "removed": ("ERROR", "The file was removed: restore it, or cite another document."),
     "ambiguous_uid": ("ERROR", "Several namespaces have it: write `{#namespace:doc_uid}`."),
     "not_citable": ("ERROR", "The file is not in a folder of evidence."),
     "withheld": ("ERROR", "The document is not published; `rag documents` says why."),
-    "no_locator": ("ERROR", "The passage cannot be placed in the document: build again."),
+    "no_locator": ("ERROR", "The passage was not found in the document: run `rag ingest`."),
 }  # fmt: skip
 
 
@@ -179,8 +173,8 @@ def make_reference() -> str:
     parts = [
         "# Reference",
         (
-            "Made by `make reference` from the commands, the reason codes and `configs/rag.yaml`. "
-            "Do not edit it."
+            "Generated by `make reference` from the commands, the reason codes and "
+            "`configs/rag.yaml`."
         ),
         "## Commands",
         (
@@ -194,9 +188,8 @@ def make_reference() -> str:
     parts += ["## Exit codes", _table(("code", "meaning"), EXIT_CODES.items())]
     parts += [
         "## Reason codes",
-        ("A code never changes its meaning. `rag documents` shows it with a sentence about the "
-        "very file."),
-        "### Files that are not taken (status `refused`)",
+        "Codes do not change their meaning. `rag documents` shows them with advice.",
+        "### Files that are not accepted (status `refused`)",
         _list((f"`{code}`", said) for code, said in sorted(SCAN_REASONS.items())),
         "### Documents that could not be parsed (status `failed`)",
         _list((f"`{code}`", said) for code, said in sorted(PARSE_REASONS.items())),
@@ -208,9 +201,8 @@ def make_reference() -> str:
               for code, (verdict, said) in VERDICT_REASONS.items()),
         "## Settings",
         (
-            "Each key with its default. A namespace's file `namespaces/NAME.yaml` overrides the "
-            "workspace's `config.yaml`, which overrides these defaults. An unknown key is an error "
-            "that names the nearest valid one."
+            "Each key with its default. `config.yaml` overrides the defaults, "
+            "`namespaces/NAME.yaml` overrides both. Unknown keys are errors."
         ),
         _list((f"`{key}`" + (f" = `{value}`" if value else ""), said)
               for key, value, said in list_keys()),

@@ -47,15 +47,11 @@ def test_notebook_runs_from_an_empty_folder_to_a_cited_context(tmp_path: Path) -
     # What exists is not changed: the words-only embedder makes the run short.
     config = tmp_path / "knowledge" / "config.yaml"
     config.write_text("embed: {kind: hashing, model: words}\nparse: {workers: 1}\n")
+    hidden = {"RAG_WORKSPACE", "DAGSTER_HOME"}
     done = subprocess.run(
-        [sys.executable, "-c", _RUN, "cell.py"],
-        cwd=tmp_path,
-        env={k: v for k, v in os.environ.items() if k not in {"RAG_WORKSPACE", "DAGSTER_HOME"}},
-        capture_output=True,
-        text=True,
-        timeout=600,
-        check=False,
-    )
+        [sys.executable, "-c", _RUN, "cell.py"], cwd=tmp_path, capture_output=True, text=True,
+        env={k: v for k, v in os.environ.items() if k not in hidden}, timeout=600, check=False,
+    )  # fmt: skip
     assert done.returncode == 0, done.stderr[-3000:]
     assert "1 chunk, nothing stored" in done.stdout
     assert "[C1] Roofs" in done.stdout
@@ -66,7 +62,7 @@ def test_notebook_runs_from_an_empty_folder_to_a_cited_context(tmp_path: Path) -
 def test_example_of_a_script_can_be_read(tmp_path: Path) -> None:
     from rag_assets.llm import read_script
 
-    page = (ROOT / "docs" / "language-models.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "models.md").read_text(encoding="utf-8")
     script = next(s for s in re.findall(r"```yaml\n(.*?)```", page, re.DOTALL) if "answers" in s)
     (tmp_path / "script.yaml").write_text(script, encoding="utf-8")
     assert len(read_script(tmp_path / "script.yaml").answers) == 3

@@ -57,14 +57,13 @@ def test_drawn_order_of_rooms_is_that_of_the_import_contract() -> None:
     assert re.findall(r"`(\w+)`", sentence[1]) == layers
 
 
-def test_tests_that_the_pages_name_exist() -> None:
-    named = {
-        name
-        for page in PAGES
-        for name in re.findall(r"`(rag_assets_tests/[\w/]+\.py)`", page.read_text(encoding="utf-8"))
-    }
-    assert named
+def test_files_and_benchmarks_that_the_pages_name_exist() -> None:
+    text = "\n".join(page.read_text(encoding="utf-8") for page in PAGES)
+    named = set(re.findall(r"[`(]((?:rag_assets\w*|benchmarks|configs)/[\w/.-]+\.\w+)", text))
+    modules = {m.replace(".", "/") for m in re.findall(r"-m (benchmarks\.[a-z_.]*[a-z_])", text)}
+    assert any(name.startswith("rag_assets_tests/") for name in named)
     assert [name for name in sorted(named) if not (ROOT / name).is_file()] == []
+    assert [m for m in sorted(modules) if not [*ROOT.glob(f"{m}.py"), *ROOT.glob(m)]] == []
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

@@ -174,7 +174,7 @@ def test_what_changed_since_the_publication_is_told_with_when_it_was_looked_at(
     assert result.severity == dg.AssetCheckSeverity.WARN
     assert "raw/ has changed since the publication: 1 added" in (result.description or "")
     shown = result.metadata or {}
-    assert shown["mend"].value == "rag ingest --namespace thesis"
+    assert shown["run next"].value == "rag ingest --namespace thesis"
     assert shown["files"].value == len(NOTES) + 1
     looked, published = shown["raw/ looked at"], shown["published"]
     assert isinstance(looked, dg.TimestampMetadataValue)

@@ -138,7 +138,7 @@ def test_dg_says_which_workspace_is_missing(tmp_path: Path) -> None:
 
 
 class TestInAProjectOfOnesOwn:
-    """`rag_assets.components` in YAML."""
+    """The components in YAML."""
 
     @pytest.fixture
     def project(self, tmp_path: Path, root: Path) -> Path:
@@ -181,7 +181,7 @@ class TestInAProjectOfOnesOwn:
 
     @staticmethod
     def declare(project: Path, kind: str, **attributes: str) -> None:
-        lines = [f"type: rag_assets.components.{kind}", "attributes:"]
+        lines = [f"type: rag_assets.{kind}", "attributes:"]
         lines += [f"  {name}: {value}" for name, value in attributes.items()]
         (project / "own/defs/library").mkdir()
         (project / "own/defs/library/defs.yaml").write_text("\n".join(lines) + "\n")
@@ -231,6 +231,6 @@ def test_both_components_are_listed_for_everybody(tmp_path: Path) -> None:
     (tmp_path / "dg.toml").write_text('directory_type = "project"\n[project]\nroot_module = "x"\n')
     found = json.loads(done("dg list components --package rag_assets --json", tmp_path))
     assert {each["key"] for each in found["items"]} == {
-        "rag_assets.components.RagNamespace",
-        "rag_assets.components.RagWorkspace",
+        "rag_assets.RagNamespace",
+        "rag_assets.RagWorkspace",
     }, "install the package anew: its entry points are those of an older version"

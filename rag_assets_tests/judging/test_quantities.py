@@ -42,6 +42,7 @@ def _one(text: str) -> Quantity:
         ("more than five towns", "six towns"),
         ("20 years old", "20 years of age"),
         ("aged over 60 years", "60-year-old"),
+        ("it fell over two years", "within two years"),
         ("three and a half days", "3.5 days"),
         ("3½ hours", "210 minutes"),
         ("half a million people", "500,000 people"),

@@ -54,6 +54,7 @@ OWNERS = {
         "cli/checking.py",
         "desk/asking.py",
         "desk/review.py:_report",
+        "desk/tools/checking.py:_file",
         "cli/evaluating.py",
         "cli/asking.py:query",
         "evidence/asking.py:_add_page",

@@ -22,7 +22,6 @@ from rag_assets_tests.libraries import HASHING, build, make_workspace
 
 SETTINGS = {**HASHING, "verify": {"scorer": "similarity"}}
 CHECKOUT = Path(__file__).parents[2]
-PAGES = [CHECKOUT / "README.md", *sorted((CHECKOUT / "docs").glob("*.md"))]
 
 
 @pytest.fixture(scope="module")
@@ -167,22 +166,9 @@ def test_a_large_sort_leaves_no_file_in_the_current_folder(
     assert folder == ""
 
 
-def documented() -> list[str]:
-    found = []
-    for page in PAGES:
-        found += re.findall(r'rag sql "([^"]+)"', page.read_text(encoding="utf-8"))
-    return [statement for statement in found if statement.strip("… ")]
-
-
-@pytest.mark.parametrize("statement", documented())
-def test_every_documented_statement_works(workspace: Workspace, statement: str) -> None:
-    with open_sql(workspace) as connection:
-        assert connection.execute(statement).description
-
-
 @pytest.mark.parametrize(
     "table",
-    re.findall(r"(?m)^\| `(\w+)` \|", (CHECKOUT / "docs/duckdb.md").read_text(encoding="utf-8")),
+    re.findall(r"(?m)^\| `(\w+)` \|", (CHECKOUT / "docs/tables.md").read_text(encoding="utf-8")),
 )
 def test_every_documented_table_is_there_and_described(workspace: Workspace, table: str) -> None:
     with open_sql(workspace) as connection:

@@ -20,6 +20,7 @@ from rag_assets.auditing.reviewing.reviews import (
     lay_out_draft,
     make_review,
     marked_sentence,
+    place_of,
     replace_sentence,
     shown_parts,
 )

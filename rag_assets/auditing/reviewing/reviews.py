@@ -33,6 +33,7 @@ from rag_assets.auditing.judgements import (
     Judgements,
     append_judgement,
     citation_of,
+    confirm,
     join_judgement,
     judge_row,
     judgements_of,
@@ -249,8 +250,8 @@ class Item:
 
     @property
     def is_open(self) -> bool:
-        """Whether no judgement of a person holds."""
-        return self.row.person is None
+        """Whether no judgement of a person holds; that of an AI agent waits for one."""
+        return self.row.person is None or self.row.person.is_agent
 
     @property
     def version(self) -> str:
@@ -378,8 +379,7 @@ def _last(item: Item, judgements: Judgements) -> int:
 
 
 # What a page shows of an item: what differs, the evidence, other passages to choose from.
-
-# A document can have thousands of passages; who looks for one among more types a word of it.
+# A document can have thousands of passages; a word finds one among more.
 _MOST_CHOICES = 40
 
 
@@ -782,10 +782,11 @@ class Reviews:
                 "with this citation any more. Nothing was kept: load the page again."
             )
         if item.version != version:
-            raise ChangedMeanwhileError(
-                f"`{item.row.doc_uid}` has changed since this page was loaded. Nothing was kept: "
-                "look at what it says now."
-            )
+            said = "has changed since this page was loaded. Nothing was kept: look at it now."
+            raise ChangedMeanwhileError(f"`{item.row.doc_uid}` {said}")
+        decision, rests_on = confirm(
+            decision, self._judgements[1].latest.get(citation_of(item.row))
+        )
         judgement = judge_row(
             item.machine,
             decision,
@@ -795,7 +796,7 @@ class Reviews:
             draft_digest=review.draft.digest,
             text=review.draft.text,
             comment=comment,
-            chosen=self._chosen(asked, item, chosen) if chosen else None,
+            chosen=self._chosen(asked, item, chosen) if chosen else rests_on,
         )
         return append_judgement(self._workspace, judgement, seen=seen)
 
@@ -842,12 +843,10 @@ class Reviews:
 
     def _chosen(self, asked: Asked, item: Item, chunk_id: str) -> ChosenPassage:
         document = self.document(asked, item)
-        passages: Sequence[Any] = document.passages if document is not None else ()
-        for passage in passages:
-            if passage.chunk_id == chunk_id:
-                place = place_of(passage, document.page_labels if document is not None else ())
-                return ChosenPassage(passage.text, place, chunk_id)
-        raise UsageError(f"`{item.row.doc_uid}` has no passage '{chunk_id}'. Choose another one.")
+        found = find_choice(document, chunk_id) if document is not None else None
+        if found is None:
+            raise UsageError(f"`{item.row.doc_uid}` has no passage '{chunk_id}'. Choose another.")
+        return ChosenPassage(found.text, found.locator, chunk_id)
 
     def _made(self, name: str, draft: Draft, audit: CitationAudit) -> Review:
         """Return the review of an audit with the judgements of now; the last one where it holds."""

@@ -16,7 +16,7 @@ from rag_assets.defs.assets.reporting import (
     table,
     text_preview,
 )
-from rag_assets.defs.checks import check_packs, make_first_checks
+from rag_assets.defs.checks import refresh_checks
 from rag_assets.evidence import AskOutcome, SavedQuestion, ask, noted_packs, readable_questions
 from rag_assets.model import UsageError
 from rag_assets.workspace import Workspace
@@ -287,10 +287,11 @@ def register_questions(workspace: Workspace, instance: dg.DagsterInstance) -> No
 
 def record_noted(workspace: Workspace, instance: dg.DagsterInstance) -> None:
     """Make materializations of what commands have made of questions since the last run."""
+    # What people decide on citations is found by looking; packs change when one is made.
+    changed = {"citations_are_supported"}
     for face in _FACES:
-        was_recorded = False
         for outcome in face.noted(workspace):
-            was_recorded = True
+            changed.add("packs_cite_a_publication")
             instance.add_dynamic_partitions(str(QUESTIONS.name), [outcome.key])
             instance.report_runless_asset_event(
                 dg.AssetMaterialization(
@@ -299,6 +300,4 @@ def record_noted(workspace: Workspace, instance: dg.DagsterInstance) -> None:
                     metadata=face.metadata(workspace, outcome),
                 )
             )
-        if was_recorded:
-            check_packs(workspace, instance)
-    make_first_checks(workspace, instance)
+    refresh_checks(workspace, instance, changed)

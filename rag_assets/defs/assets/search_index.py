@@ -5,6 +5,7 @@ import dagster as dg
 from rag_assets.defs.assets.reporting import (
     OWNERS,
     bullet_list,
+    document_list,
     document_table,
     progress_reporter,
     publishers,
@@ -16,7 +17,7 @@ from rag_assets.defs.assets.reporting import reopen_namespace as reopen
 from rag_assets.defs.assets.stage import stage_before
 from rag_assets.embedding import embedding_models
 from rag_assets.evidence import mark_retired
-from rag_assets.model import DocumentStatus
+from rag_assets.model import DocumentStatus, count_of
 from rag_assets.publishing import (
     PUBLISHING_VERSION,
     DocumentFacts,
@@ -24,8 +25,11 @@ from rag_assets.publishing import (
     publish,
 )
 from rag_assets.tracing import write_build_manifest
-from rag_assets.workspace import Namespace
-from rag_assets.workspace.stages import published_stages, switched_on
+from rag_assets.workspace import Namespace, require_inventory
+from rag_assets.workspace.stages import PARSES, published_stages, switched_on
+
+# Documents in trouble that the status names; the table lists more.
+_SHOWN = 20
 
 
 def build_search_index_asset(declared: Namespace) -> dg.AssetsDefinition:
@@ -35,8 +39,11 @@ def build_search_index_asset(declared: Namespace) -> dg.AssetsDefinition:
         key=[declared.name, "search_index"],
         deps=stage_before(declared, "search_index"),
         group_name=declared.name,
-        description="One immutable publication: a Lance table with vectors and a text index, and "
-        "a DuckDB catalogue. Readers go over to it all at once.",
+        description="What readers see: one immutable publication, a Lance table with vectors and "
+        "a text index and a DuckDB catalogue. Readers switch to a new one at once. `status` below "
+        "lists what failed and what to do; the check `publication_is_fresh` shows what has changed "
+        f"since, and the command to run ([checks](/assets/{declared.name}/search_index?view=checks)"
+        ").",
         kinds={"duckdb", "table"},
         owners=OWNERS,
         metadata={
@@ -63,6 +70,7 @@ def build_search_index_asset(declared: Namespace) -> dg.AssetsDefinition:
             context.log.warning(warning)
         return dg.MaterializeResult(
             metadata={
+                "status": dg.MetadataValue.md(_status(namespace, outcome)),
                 "documents": outcome.counts["documents"],
                 "failed": sum(fact.status == "failed" for fact in outcome.facts),
                 "seconds": round(outcome.seconds, 3),
@@ -99,6 +107,26 @@ def describe_facts(fact: DocumentFacts) -> DocumentStatus:
     reason = f"{fact.reason_code}: {fact.message}" if fact.reason_code else ""
     figures = {"doc_uid": fact.doc_uid or "", "citable": str(fact.citable), "title": fact.title}
     return DocumentStatus(fact.living.first.source_uri, fact.status, reason, figures)
+
+
+def _status(namespace: Namespace, outcome: PublishOutcome) -> str:
+    """Return what failed and what to do about it."""
+    troubled = [
+        DocumentStatus(each.source_uri, "refused", f"{each.reason_code}: {each.message}")
+        for each in require_inventory(namespace).sources
+        if each.status != "ok"
+    ]
+    troubled += [describe_facts(f) for f in outcome.facts if f.status in {"failed", "withheld"}]
+    if not troubled:
+        return f"Published: {count_of(outcome.counts['documents'], 'document')}. Nothing to do."
+    more = f"\n- … and {len(troubled) - _SHOWN} more" if len(troubled) > _SHOWN else ""
+    # Short lines: the page cuts off what is longer than 44 characters at a width of 1400 pixels.
+    why = f"[why](/assets/{namespace.name}/{PARSES}?view=checks)"
+    return (
+        f"Not published: {count_of(len(troubled), 'file')} ({why})\n\n"
+        f"Fix or remove, then run:\n\n`rag ingest --namespace {namespace.name}`\n\n"
+        f"{document_list(troubled[:_SHOWN])}{more}"
+    )
 
 
 def _preview(outcome: PublishOutcome) -> str:

@@ -7,7 +7,7 @@ from rag_assets.defs.checks.namespace import (
     record_stale,
 )
 from rag_assets.defs.checks.workspace import (
+    WORKSPACE_CHECKS,
     build_workspace_checks,
-    check_packs,
-    make_first_checks,
+    refresh_checks,
 )

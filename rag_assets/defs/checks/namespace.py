@@ -164,7 +164,7 @@ def judge_freshness(namespace: Namespace) -> dg.AssetCheckResult:
     looked, published = datetime.now(UTC), state["published_at"]
     shown: dict[str, Any] = {"files": state["files"]}
     if state["mend"]:
-        shown["mend"] = state["mend"]
+        shown["run next"] = state["mend"]
     shown["raw/ looked at"] = dg.MetadataValue.timestamp(looked)
     if published is not None:
         shown["published"] = dg.MetadataValue.timestamp(datetime.fromtimestamp(published, UTC))

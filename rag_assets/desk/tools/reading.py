@@ -138,31 +138,36 @@ def trace(
 
 
 def _passage(rank: int, hit: Hit) -> dict[str, Any]:
-    place = locate(
-        hit.page_start, hit.page_end, hit.char_start, hit.char_end, hit.section_path,
-        labels=hit.page_labels, first_label=hit.page_start,
-    )  # fmt: skip
-    found = {
+    edited = {} if hit.edited is None else {"edited": hit.edited}
+    return {
         "rank": rank,
-        "citation_id": hit.citation_id,
-        "namespace": hit.namespace,
-        "chunk_id": hit.chunk_id,
+        **_shown(hit),
         "parent_id": hit.parent_id,
         "doc_uid": hit.doc_uid,
         "citation_key": hit.citation_key,
         "title": hit.doc_title,
-        "section": " › ".join(hit.section_path),
-        "place": place.text if place else "",
         "citable": hit.citable,
-        "year": hit.year,
         "score": round(hit.score, 6),
         "why": explain_hit(hit),
-        "text": hit.text,
         "law": hit.law_values,
+        **edited,
     }
-    if hit.edited is not None:
-        found["edited"] = hit.edited
-    return found
+
+
+def _shown(found: Hit | Passage) -> dict[str, Any]:
+    place = locate(
+        found.page_start, found.page_end, found.char_start, found.char_end, found.section_path,
+        labels=found.page_labels, first_label=found.page_start,
+    )  # fmt: skip
+    return {
+        "citation_id": found.citation_id,
+        "namespace": found.namespace,
+        "chunk_id": found.chunk_id,
+        "section": " › ".join(found.section_path),
+        "place": place.text if place else "",
+        "year": found.year,
+        "text": found.text,
+    }
 
 
 def _over_library(function: Callable[..., AgentFound]) -> Callable[..., dict[str, Any]]:
@@ -173,8 +178,11 @@ def _over_library(function: Callable[..., AgentFound]) -> Callable[..., dict[str
         with Retriever(library) as retriever:
             search = PaperSearch(retriever, SearchFilters(citable_only=True))
             found = function(search, *args, **values)
-        rows = [(line.label, line.passage) for line in found.lines]
-        passages = [_row(label, passage) for label, passage in rows if passage is not None]
+        passages = [
+            {"label": label, "doc_id": one.doc_uid, "title": one.title, **_shown(one)}
+            for label, one in ((line.label, line.passage) for line in found.lines)
+            if one is not None
+        ]
         return {"passages": passages, "notes": list(found.notes)}
 
     # What schemas are made from: the agent's own parameters, and what is returned here.
@@ -182,25 +190,6 @@ def _over_library(function: Callable[..., AgentFound]) -> Callable[..., dict[str
     call.__signature__ = told  # type: ignore[attr-defined]
     call.__annotations__ = {**function.__annotations__, "return": dict[str, Any]}
     return call
-
-
-def _row(label: str, passage: Passage) -> dict[str, Any]:
-    place = locate(
-        passage.page_start, passage.page_end, passage.char_start, passage.char_end,
-        passage.section_path, labels=passage.page_labels, first_label=passage.page_start,
-    )  # fmt: skip
-    return {
-        "label": label,
-        "citation_id": passage.citation_id,
-        "namespace": passage.namespace,
-        "doc_id": passage.doc_uid,
-        "chunk_id": passage.chunk_id,
-        "title": passage.title,
-        "section": " › ".join(passage.section_path),
-        "place": place.text if place else "",
-        "year": passage.year,
-        "text": passage.text,
-    }
 
 
 PAPER_TOOLS = tuple(_over_library(tool.function) for tool in paper_tools().tools.values())

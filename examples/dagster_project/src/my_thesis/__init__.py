@@ -1,0 +1,1 @@
+"""A Dagster project with a library of rag-assets in it."""

@@ -1,0 +1,1 @@
+"""What Dagster finds in this folder."""
