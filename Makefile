@@ -12,6 +12,7 @@
 #   make golden     write the golden parses again; read the difference
 #   make durations  how long each test takes, for make test and make check
 #   make constraints    write the pinned versions and hashes again (UPGRADE=--upgrade: the newest)
+#   make wheel      dist/rag_assets-*.whl, which pip, pipx and uv install
 #   make reference  write docs/reference.md from the commands
 #   make clean      remove demo/, demo-lab/, platform/ and .venv/
 #
@@ -47,14 +48,14 @@ SAMPLES := $(shell find samples/raw samples/queries samples/drafts -type f | sed
 # A workspace or an instance of the person who runs make must not be written to.
 unexport RAG_WORKSPACE DAGSTER_HOME PYTHONPATH
 
-.PHONY: install demo demo-lab ui platform check test test-all lint format types contracts constraints reference \
-        golden durations clean
+.PHONY: install demo demo-lab ui platform check test test-all lint format types contracts constraints wheel \
+        reference golden durations clean
 .DEFAULT_GOAL := install
 .DELETE_ON_ERROR:
 
 install: $(STAMP)
 
-$(STAMP): pyproject.toml constraints.txt constraints-cpu.txt constraints-cuda.txt
+$(STAMP): pyproject.toml constraints.txt constraints-dev.txt constraints-cpu.txt constraints-cuda.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
 	  echo "rag-assets needs Python 3.11 or newer; '$(PYTHON)' is $$($(PYTHON) -V 2>&1)." \
 	       "Name another: make PYTHON=python3.12" >&2; exit 1; }
@@ -64,7 +65,7 @@ $(STAMP): pyproject.toml constraints.txt constraints-cpu.txt constraints-cuda.tx
 	@$(BIN)/python -c 'from importlib.metadata import version; version("torch")' 2> /dev/null \
 	  || $(HASHED) -r constraints-cpu.txt 2> /dev/null \
 	  || echo "pip finds no CPU build of torch for this machine: its build for GPUs is taken (5 GB)."
-	$(HASHED) -r constraints.txt || { \
+	$(HASHED) -r constraints.txt -r constraints-dev.txt || { \
 	  echo "Not installed. Where a hash differs: a file is not the one that constraints.txt knows." \
 	       "For torch that is another build: see \"Hashes\" in docs/dependencies.md. For any other" \
 	       "package do not install it; ask where pip took it from." >&2; exit 1; }
@@ -158,6 +159,9 @@ contracts: $(STAMP)
 
 constraints: $(STAMP)
 	$(BIN)/python benchmarks/renew_constraints.py $(UPGRADE)
+
+wheel: $(STAMP)
+	$(BIN)/python -m hatchling build -t wheel
 
 reference: $(STAMP)
 	$(BIN)/python -m rag_assets_tests.docs.reference

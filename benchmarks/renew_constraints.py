@@ -5,10 +5,9 @@
 
 `uv pip compile` resolves for every system and for Python 3.11 and newer and takes the SHA-256 of
 all files of a version from the package index. What only GPU builds of torch need goes into a file
-of its own, which `make install` reads where such a build was installed; so does what only the extra
-`platform` needs, which `make platform` installs. CPU builds of torch are not on the index: the hash
-of the one that pip takes on this machine is added to those that stand in the file for the same
-version.
+of its own, which `make install` reads where such a build was installed; so does what the groups
+`dev` and `platform` add. CPU builds of torch are not on the index: the hash of the one that pip
+takes on this machine is added to those that the file has for the same version.
 """
 
 import argparse
@@ -17,30 +16,29 @@ import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 PINS, GPU_PINS = ROOT / "constraints.txt", ROOT / "constraints-cuda.txt"
-PLATFORM_PINS = ROOT / "constraints-platform.txt"
-EXTRAS = ("dev", "dg", "ocr", "openai", "postgres", "reader", "vertex")
+DEV_PINS, PLATFORM_PINS = ROOT / "constraints-dev.txt", ROOT / "constraints-platform.txt"
+EXTRAS = ("dg", "ocr", "office", "openai", "postgres", "reader", "vertex")
 # Packages that no CPU build of torch asks for.
 GPU_ONLY = re.compile(r"(nvidia|cuda)-|triton==")
 PIN = re.compile(r"^[\w.-]+==[^\s;]+", re.MULTILINE)
 HEADS = {
     PINS: """\
-# Every package of the default environment with the extras `dev`, `dg`, `ocr`, `openai`, `postgres`,
-# `reader` and `vertex`, each with the SHA-256 of all its files. Written by `make constraints`. To
-# install:
+# The package's dependencies with the extras `dg`, `ocr`, `office`, `openai`, `postgres`, `reader`
+# and `vertex`, each with the SHA-256 of all its files. Written by `make constraints`. To install:
 #   pip install --require-hashes --no-deps --only-binary :all: -r constraints.txt
 """,
     GPU_PINS: """\
-# What GPU builds of torch need besides constraints.txt. `make install` reads this file where such
-# a build was installed. Written by `make constraints`.
+# What GPU builds of torch add to constraints.txt. Written by `make constraints`.
+""",
+    DEV_PINS: """\
+# What the group `dev` adds to constraints.txt: tests and checks. Written by `make constraints`.
 """,
     PLATFORM_PINS: """\
-# What the extra `platform` needs besides constraints.txt: Ray, and the object server of the tests.
-# `make platform` and CI install it. Written by `make constraints`.
+# What the group `platform` adds to both: Ray, an object server. Written by `make constraints`.
 """,
 }
 
@@ -50,12 +48,12 @@ def pins_in(path: Path) -> list[str]:
     return PIN.findall(path.read_text("utf-8"))
 
 
-def compile_pins(extras: Sequence[str], *options: str) -> list[str]:
+def compile_pins(*options: str) -> list[str]:
     """Return one entry a package, its lines joined as uv writes them."""
     command = [sys.executable, "-m", "uv", "pip", "compile", "--quiet", "--universal"]
     command += ["--python-version", "3.11", "--generate-hashes", "--only-binary", ":all:"]
     command += ["--no-annotate", "--no-header", *options]
-    command += [part for extra in extras for part in ("--extra", extra)]
+    command += [part for extra in EXTRAS for part in ("--extra", extra)]
     found = subprocess.run(
         [*command, "pyproject.toml"], cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True
     )
@@ -85,26 +83,24 @@ def with_builds_beside_the_index(entry: str, before: str) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--upgrade", action="store_true", help="take the newest versions")
-    upgrade = parser.parse_args().upgrade
     before = PINS.read_text("utf-8")
-    known = [] if upgrade else [pin for path in HEADS if path.exists() for pin in pins_in(path)]
+    known = [] if parser.parse_args().upgrade else [pin for path in HEADS for pin in pins_in(path)]
+    parts: dict[Path, list[str]] = {}
     with tempfile.TemporaryDirectory() as folder:
         kept = Path(folder) / "kept.txt"
-        kept.write_text("\n".join(known), "utf-8")
-        entries = compile_pins(EXTRAS, "--constraint", str(kept))
-        # Of one version in both files, whatever else the second one adds.
-        kept.write_text("\n".join({*known, *PIN.findall("\n".join(entries))}), "utf-8")
-        platform = compile_pins((*EXTRAS, "platform"), "--constraint", str(kept))
-    entries = [
+        # Each file adds to those before it, in the same versions.
+        for path, group in ((PINS, []), (DEV_PINS, ["dev"]), (PLATFORM_PINS, ["platform"])):
+            kept.write_text("\n".join(known), "utf-8")
+            entries = compile_pins("--constraint", str(kept), *[f"--group={one}" for one in group])
+            named = {entry.partition("==")[0] for part in parts.values() for entry in part}
+            parts[path] = [one for one in entries if one.partition("==")[0] not in named]
+            known = sorted({*known, *PIN.findall("\n".join(entries))})
+    parts[GPU_PINS] = [entry for entry in parts[PINS] if GPU_ONLY.match(entry)]
+    parts[PINS] = [
         with_builds_beside_the_index(entry, before) if entry.startswith("torch==") else entry
-        for entry in entries
+        for entry in parts[PINS]
+        if not GPU_ONLY.match(entry)
     ]
-    named = {entry.partition("==")[0] for entry in entries}
-    parts = {
-        PINS: [entry for entry in entries if not GPU_ONLY.match(entry)],
-        GPU_PINS: [entry for entry in entries if GPU_ONLY.match(entry)],
-        PLATFORM_PINS: [entry for entry in platform if entry.partition("==")[0] not in named],
-    }
     for path, chosen in parts.items():
         path.write_text(HEADS[path] + "\n".join(chosen) + "\n", "utf-8")
         print(f"{path.name}: {len(chosen)} packages")

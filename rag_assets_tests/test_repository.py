@@ -140,6 +140,7 @@ class TestPins:
             "constraints.txt",
             "constraints-cpu.txt",
             "constraints-cuda.txt",
+            "constraints-dev.txt",
             "constraints-platform.txt",
         ],
     )
@@ -155,17 +156,20 @@ class TestPins:
         from packaging.requirements import Requirement
         from packaging.utils import canonicalize_name
 
-        entries = self.entries() + self.entries("constraints-platform.txt")
+        files = ("", "-dev", "-platform")
+        entries = [entry for name in files for entry in self.entries(f"constraints{name}.txt")]
         pinned = {
             canonicalize_name(name): version
             for name, version in (entry.split()[0].split("==") for entry in entries)
         }
-        assert len(pinned) == len(entries), "a package is in one of the two files"
+        assert len(pinned) == len(entries), "a package is in one of the three files"
         content = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
         extras = content["project"]["optional-dependencies"]
         texts = content["project"]["dependencies"] + content["build-system"]["requires"]
-        for extra in extras.keys() - {"bo", "chem"}:  # heavy, and nobody's default
-            texts += extras[extra]
+        for name in extras.keys() - {"all", "bo", "chem"}:  # heavy, and nobody's default
+            texts += extras[name]
+        for group in content["dependency-groups"].values():
+            texts += group
         for text in texts:
             wanted = Requirement(text)
             version = pinned.get(canonicalize_name(wanted.name))

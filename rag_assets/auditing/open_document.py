@@ -2,10 +2,12 @@
 
 import re
 from collections.abc import Iterator
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from rag_assets.auditing.citation_forms import ANCHOR, PANDOC, STATUTE
 from rag_assets.auditing.references import DraftSource
+from rag_assets.llm.services import missing_extra
 from rag_assets.model import ParseFailure, UsageError, hash_bytes
 
 if TYPE_CHECKING:
@@ -173,7 +175,10 @@ def read_rtf(name: str, data: bytes) -> DraftSource:
 
     Raises:
         UsageError: it is no rich text.
+        ConfigurationError: the extra `office` is missing.
     """
+    if find_spec("striprtf") is None:
+        raise missing_extra("office", "Reading rich text (.rtf)")
     from striprtf.striprtf import rtf_to_text
 
     written = data.decode("latin-1")

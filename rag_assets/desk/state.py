@@ -1,5 +1,6 @@
 """What all pages share: the workspace, its open library, drawn pages, the work behind them."""
 
+import asyncio
 import threading
 import uuid
 from collections import OrderedDict
@@ -9,7 +10,6 @@ from datetime import date, datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Literal, cast
 
-import anyio
 from fastapi import Depends, Request
 from starlette.datastructures import FormData
 
@@ -133,7 +133,7 @@ class Job:
                 yield number, sentence
             if ended:
                 return
-            await anyio.sleep(_POLL_SECONDS)
+            await asyncio.sleep(_POLL_SECONDS)
 
 
 class Jobs:

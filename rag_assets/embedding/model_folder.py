@@ -10,6 +10,7 @@ import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -344,3 +345,16 @@ def _read_cutting(path: Path, max_tokens: int) -> Any:
     tokenizer.no_padding()
     tokenizer.enable_truncation(max_tokens)
     return tokenizer
+
+
+def require_torch(what: str) -> None:
+    """Raise ConfigurationError where torch was left out, as in the container image.
+
+    Args:
+        what: setting that needs it, for the message.
+    """
+    if find_spec("sentence_transformers") is None:
+        raise ConfigurationError(
+            f"{what} needs sentence-transformers and torch, which are not installed: run `pip "
+            "install rag-assets`, or build the container image with `--build-arg LEFT_OUT=`."
+        )

@@ -9,7 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from rag_assets.embedding.bert import unit_vectors
 from rag_assets.embedding.embedder import EncodeProgress
-from rag_assets.embedding.model_folder import TOKENIZER_FILE, FolderFacts, cutting_token_ids
+from rag_assets.embedding.model_folder import (
+    TOKENIZER_FILE,
+    FolderFacts,
+    cutting_token_ids,
+    require_torch,
+)
 from rag_assets.model import ConfigurationError, usable_processors
 from rag_assets.model.settings import ModelSettings
 
@@ -58,6 +63,7 @@ def open_model(kind: str, facts: FolderFacts, model: ModelSettings) -> Any:
     # Before the import: the hub's library reads them once. Models are files here.
     os.environ["HF_HUB_OFFLINE"] = "1"
     os.environ["TRANSFORMERS_OFFLINE"] = "1"
+    require_torch(f"embed.models: {model.model}")
     import sentence_transformers
     import torch
     from transformers.utils import logging

@@ -2,8 +2,6 @@
 
 import dataclasses
 import re
-from importlib.metadata import version
-from importlib.util import find_spec
 
 from rag_assets.law import find_statute_year
 from rag_assets.model import (
@@ -20,7 +18,13 @@ from rag_assets.model import (
 from rag_assets.model.settings import ParseSettings
 from rag_assets.parsing.cleaning import is_garbled, without_controls
 from rag_assets.parsing.markdown import plain_title
-from rag_assets.parsing.registry import ParseHints, Parser, parser_for, types_by_extension
+from rag_assets.parsing.registry import (
+    ParseHints,
+    Parser,
+    extra_version,
+    parser_for,
+    types_by_extension,
+)
 from rag_assets.parsing.sections import make_sections
 from rag_assets.parsing.sniffing import (
     BINARY_MEDIA_TYPE,
@@ -112,7 +116,7 @@ def _pdf_reading(settings: ParseSettings) -> list[object]:
             settings.ocr_languages,
             settings.ocr_dpi,
             RECOGNITION_VERSION,
-            version("rapidocr") if settings.ocr != "tesseract" and find_spec("rapidocr") else "",
+            extra_version("rapidocr") if settings.ocr != "tesseract" else "",
         ]
     return reading
 

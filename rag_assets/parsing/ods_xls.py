@@ -5,7 +5,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, time, timedelta
 from functools import cached_property
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, Literal
 from xml.parsers.expat import EXPAT_VERSION
 
@@ -14,7 +13,7 @@ from rag_assets.model.settings import ParseSettings
 from rag_assets.parsing.cell_looks import iso_date, show_duration, show_general
 from rag_assets.parsing.cleaning import guess_language
 from rag_assets.parsing.package import OfficePackage, decrypt_package
-from rag_assets.parsing.registry import ParseHints
+from rag_assets.parsing.registry import ParseHints, extra_version, require_extra
 from rag_assets.parsing.seen import (
     LEAST_POINTS,
     LEVEL,
@@ -356,15 +355,16 @@ class LegacySheetParser:
     @cached_property
     def version(self) -> str:
         """Own version and that of calamine."""
-        return f"{_XLS_VERSION}+python-calamine-{version('python-calamine')}"
+        return f"{_XLS_VERSION}+python-calamine-{extra_version('python-calamine')}"
 
     def parse(self, data: bytes, hints: ParseHints, settings: ParseSettings) -> ParsedDocument:
         """Return each sheet as a heading and its rows.
 
         Raises:
-            ParseFailure: `damaged_file`, `empty_file`, `hostile_file`, `password_required`,
-                `password_wrong`, `size_limit`.
+            ParseFailure: `damaged_file`, `empty_file`, `hostile_file`, `missing_extra`,
+                `password_required`, `password_wrong`, `size_limit`.
         """
+        require_extra("python_calamine", "office", "Workbooks of .xls and .xlsb need calamine")
         from python_calamine import CalamineError, SheetTypeEnum, SheetVisibleEnum
 
         media_type = XLSB_TYPE if data.startswith(b"PK") else XLS_TYPE

@@ -11,7 +11,6 @@ import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from importlib.metadata import version
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 from xml.parsers.expat import ExpatError
@@ -19,7 +18,7 @@ from xml.parsers.expat import ExpatError
 from rag_assets.model import ParsedDocument, ParseFailure
 from rag_assets.model.settings import ParseSettings
 from rag_assets.parsing.cleaning import clean_line
-from rag_assets.parsing.registry import ParseHints, Parser
+from rag_assets.parsing.registry import ParseHints, Parser, extra_version, require_extra
 from rag_assets.parsing.sniffing import (
     PROTECTED_OFFICE_TYPE,
     ZIP_ERRORS,
@@ -398,7 +397,9 @@ class ProtectedOfficeParser:
     def version(self) -> str:
         """Own version, that of the decryption, those of the readers inside."""
         inner = sorted({f"{reader.name}-{reader.version}" for reader in self._readers.values()})
-        return "+".join([PARSER_VERSION, f"msoffcrypto-tool-{version('msoffcrypto-tool')}", *inner])
+        return "+".join(
+            [PARSER_VERSION, f"msoffcrypto-tool-{extra_version('msoffcrypto-tool')}", *inner]
+        )
 
     def parse(self, data: bytes, hints: ParseHints, settings: ParseSettings) -> ParsedDocument:
         """Return the document inside.
@@ -453,8 +454,9 @@ def _unlock(data: bytes, password: str) -> bytes | None:
     some writers. What a wrong password makes is no zip file.
 
     Raises:
-        ParseFailure: `damaged_file`.
+        ParseFailure: `damaged_file`, `missing_extra`.
     """
+    require_extra("msoffcrypto", "office", "Office files with a password need msoffcrypto")
     import msoffcrypto
     from msoffcrypto.exceptions import DecryptionError, FileFormatError, InvalidKeyError, ParseError
 

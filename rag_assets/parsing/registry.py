@@ -7,7 +7,8 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import EntryPoint, PackageNotFoundError, entry_points, version
+from importlib.util import find_spec
 from operator import attrgetter
 from pathlib import Path
 from types import MappingProxyType
@@ -463,3 +464,30 @@ def _check(parser: object, where: str) -> Parser:
             f"{{'log': {kinds[0]!r}}}, got {extensions!r}."
         )
     return parser
+
+
+def extra_version(package: str) -> str:
+    """Return the version of an optional package, "missing" without it."""
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "missing"
+
+
+def require_extra(module: str, extra: str, what: str) -> None:
+    """Raise ParseFailure with the install command where an optional package is missing.
+
+    Args:
+        module: as it is imported.
+        extra: of this package, which brings it.
+        what: what needs it, for the message.
+
+    Raises:
+        ParseFailure: `missing_extra`.
+    """
+    if find_spec(module) is None:
+        raise ParseFailure(
+            "missing_extra",
+            f"{what}: run `pip install 'rag-assets[{extra}]'`, then ingest with --retry.",
+            kind="resource",
+        )

@@ -5,8 +5,8 @@ import zipfile
 
 import pytest
 
-from rag_assets.auditing import parse_draft
-from rag_assets.model import UsageError
+from rag_assets.auditing import open_document, parse_draft
+from rag_assets.model import ConfigurationError, UsageError
 
 CONTENT = """<?xml version="1.0"?>
 <office:document-content xmlns:office="urn:oasis:names:tc:opendocument:xmlns:office:1.0"
@@ -75,3 +75,9 @@ def test_rich_text_is_read_by_paragraphs_and_says_what_it_loses() -> None:
     assert "footnotes of rich text are not read" in told
     with pytest.raises(UsageError, match="no rich text"):
         parse_draft("d.rtf", b"Tea")
+
+
+def test_rich_text_without_its_extra_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(open_document, "find_spec", lambda name: None)
+    with pytest.raises(ConfigurationError, match=r"rag-assets\[office\]"):
+        parse_draft("d.rtf", b"{\\rtf1 }")

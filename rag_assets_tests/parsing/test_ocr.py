@@ -9,7 +9,7 @@ import pytest
 
 from rag_assets.evidence.locating import locate
 from rag_assets.model import RECOGNISED, ParseFailure
-from rag_assets.parsing import ParseHints, parse_document, parse_fingerprint
+from rag_assets.parsing import ParseHints, parse_document, parse_fingerprint, registry
 from rag_assets.parsing.pdf import recognition
 from rag_assets.parsing.pdf.recognition import _language_data
 from rag_assets_tests.parsing.conftest import make_settings
@@ -82,7 +82,7 @@ def test_a_page_that_was_recognised_says_so_where_its_place_is_shown() -> None:
 def test_rapidocr_that_is_not_installed_is_named_with_its_package(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(recognition, "find_spec", lambda name: None)
+    monkeypatch.setattr(registry, "find_spec", lambda name: None)
     recognition._rapidocr.cache_clear()
     with pytest.raises(ParseFailure, match=r"rag-assets\[ocr\]") as caught:
         parse_document(scan("Words"), ParseHints(".pdf"), make_settings(ocr="auto"))

@@ -10,7 +10,7 @@ from hypothesis import settings as rules
 from hypothesis import strategies as st
 
 from rag_assets.model import ParseFailure
-from rag_assets.parsing import ParseHints, parse_document, sniff_media_type
+from rag_assets.parsing import ParseHints, parse_document, registry, sniff_media_type
 from rag_assets.parsing.package import OfficePackage, decrypt_package
 from rag_assets.parsing.sniffing import (
     DOC_TYPE,
@@ -237,6 +237,13 @@ def test_encrypted_document_is_read_with_its_password_only() -> None:
 
 def test_password_that_excel_never_asks_for_is_named() -> None:
     assert "VelvetSweatshop" in reason_of(encrypt(LARGER_DOCX, "VelvetSweatshop")).message
+
+
+@pytest.mark.parametrize("stream", ["EncryptedPackage", "Workbook"])
+def test_an_extra_that_is_missing_is_named(stream: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(registry, "find_spec", lambda name: None)
+    failure = reason_of(make_ole(stream))
+    assert failure.reason_code == "missing_extra" and "rag-assets[office]" in failure.message
 
 
 def test_damaged_encryption_is_no_question_of_the_password() -> None:

@@ -24,7 +24,7 @@ from pyarrow.fs import FileSystem, LocalFileSystem, S3FileSystem, SubTreeFileSys
 from rag_assets.storage import object_store
 
 BUCKET = "tests"
-_INSTALL = "`pip install 'rag-assets[platform]'`"
+_INSTALL = "`pip install --group platform`"
 # A first start on a slow machine beside other work; reached only where the server hangs.
 _START_SECONDS = 120
 

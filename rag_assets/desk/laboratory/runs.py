@@ -1,9 +1,9 @@
 """Runs of the laboratory: the queue, recipes, traces and what they cite."""
 
+import asyncio
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 
-import anyio
 from fastapi import APIRouter, HTTPException, Request
 from sse_starlette import EventSourceResponse, ServerSentEvent
 from starlette.datastructures import FormData
@@ -286,7 +286,7 @@ def show(request: Request, open_lab: LabOf, run_id: str) -> Response:
 @router.get("/events")
 async def follow(request: Request, open_lab: LabOf, run_id: str, after: int = 0) -> Response:
     """Send each step as it happens, numbered as in the trace, and the end."""
-    await anyio.to_thread.run_sync(open_lab.run, run_id)
+    await asyncio.to_thread(open_lab.run, run_id)
     begin = max(after, last_event(request))
     return EventSourceResponse(_steps(request, open_lab, run_id, begin))
 
@@ -297,9 +297,7 @@ async def _steps(
     seq = after
     while True:
         try:
-            events, is_over = await anyio.to_thread.run_sync(
-                events_after, open_lab.lab, run_id, seq
-            )
+            events, is_over = await asyncio.to_thread(events_after, open_lab.lab, run_id, seq)
         except RagError:
             # The page itself says what is wrong with the trace.
             break
@@ -309,7 +307,7 @@ async def _steps(
             seq = int(event["seq"])
         if is_over:
             break
-        await anyio.sleep(_POLL_SECONDS)
+        await asyncio.sleep(_POLL_SECONDS)
     yield ServerSentEvent(f"/lab/runs/{run_id}", event="end")
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import anyio.from_thread
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
-from mcp_types import ToolAnnotations
+from mcp.types import ToolAnnotations
 
 from rag_assets.answering.agents import ContextTool
 from rag_assets.desk.tools import DRAFT_TOOLS, TOOLS, Drafts, Fence

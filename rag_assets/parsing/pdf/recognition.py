@@ -3,7 +3,6 @@
 import math
 import os
 from functools import cache
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ from rag_assets.model.settings import ParseSettings
 from rag_assets.parsing.cleaning import close_gaps
 from rag_assets.parsing.pdf.lines import Page, read_page
 from rag_assets.parsing.pdf.opening import load_pymupdf
+from rag_assets.parsing.registry import require_extra
 
 # A scan may carry a page number or a library's stamp as text: so few characters are no text layer.
 MOST_STAMP_CHARACTERS = 60
@@ -111,18 +111,11 @@ def _rapidocr() -> Any:
     Raises:
         ParseFailure: `missing_extra`.
     """
-    found = find_spec("rapidocr")
-    if found is None or found.origin is None:
-        raise ParseFailure(
-            "missing_extra",
-            "`ocr: auto` and `ocr: rapidocr` need RapidOCR: pip install 'rag-assets[ocr]' (or set "
-            "`ocr: tesseract` below `parse:` in config.yaml), then run with --retry.",
-            kind="resource",
-        )
-    from rapidocr import RapidOCR
+    require_extra("rapidocr", "ocr", "`ocr: auto` and `ocr: rapidocr` need RapidOCR")
+    import rapidocr
 
-    models = Path(found.origin).parent / "models"
-    return RapidOCR(
+    models = Path(rapidocr.__file__).parent / "models"
+    return rapidocr.RapidOCR(
         params={
             "Global.log_level": "error",
             "Global.use_cls": False,

@@ -13,7 +13,7 @@ from typing import Any
 from rag_assets.chunking import split_sentences
 from rag_assets.embedding import UNREADABLE_SHARE, can_read, load_tokenizer
 from rag_assets.embedding.bundled_files import BUNDLED_RERANKERS, checked_reranker
-from rag_assets.embedding.model_folder import hash_model_files
+from rag_assets.embedding.model_folder import hash_model_files, require_torch
 from rag_assets.embedding.taught import TAUGHT, finder_cosines, load_finder
 from rag_assets.model import ConfigurationError, UsageError, hash_fields
 from rag_assets.model.settings import RerankSettings
@@ -128,6 +128,7 @@ class SentenceReranker:
     """A `CrossEncoder`; its scores are what its own activation makes of the logits."""
 
     def __init__(self, name: str, folder: Path, fingerprint: str, batch: int) -> None:
+        require_torch(f"retrieve.rerank: {name}")
         from sentence_transformers import CrossEncoder
 
         self._model: Any = CrossEncoder(str(folder), local_files_only=True)
