@@ -34,6 +34,7 @@ def main() -> None:
         workspace = make_workspace(Path(folder) / "demo", files)
         build(workspace.namespace("thesis"))
         shutil.copytree(REPOSITORY / "samples/drafts", workspace.drafts, dirs_exist_ok=True)
+        shutil.copy(REPOSITORY / "samples/memo.md", workspace.drafts)
         with serve_desk(workspace) as served, browse() as page:
             page.set_viewport_size(VIEW)
             page.goto(served.opened_at("/"))
@@ -49,13 +50,13 @@ def main() -> None:
 
 def take_pictures(page: Page, url: str, jobs: Jobs) -> None:
     """Save the pictures."""
-    page.goto(f"{url}/review/thesis-chapter-2.md")
+    page.goto(f"{url}/review/memo.md")
     page.get_by_role("button", name="Check the citations").click()
     page.wait_for_url("**/review/**")
-    page.keyboard.press("j")
-    page.keyboard.press("j")
-    _settle(page)
-    page.screenshot(path=IMAGES / "desk-review.png")
+    for language, name in (("zh", "desk-review-zh.png"), ("en", "desk-review.png")):
+        page.locator(f"[name=language][value={language}]").click()
+        _settle(page)
+        page.screenshot(path=IMAGES / name)
 
     page.goto(f"{url}/ask")
     page.fill("#question", QUESTION)
