@@ -2,13 +2,16 @@
 
 import io
 import json
+from collections.abc import Callable, Mapping
 from datetime import datetime
-from functools import cache
+from functools import cache, partial
 from gettext import GNUTranslations, NullTranslations
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Literal, get_args  # values of templates
+from urllib.parse import quote
 
 from fastapi import Request
+from markupsafe import Markup
 from starlette.responses import HTMLResponse
 
 from rag_assets.model import drop_controls
@@ -55,6 +58,8 @@ def as_language(name: str | None) -> Language:
 
 PART = "X-Desk-Part"
 """The header that asks for one block of a page."""
+# Characters of a uid within a line; citation keys are shorter.
+_LONGEST_NAME = 32
 # Path of a page, its name in English.
 SECTIONS = (
     ("/", "Home"),
@@ -107,6 +112,7 @@ def page(request: Request, template: str, status_code: int = 200, **values: Any)
         "sections": sections,
         "workspace": desk.workspace.root.name,
         "form_token": desk.door.form_token,
+        "document_key": partial(_document_key, cache(desk.citation_keys)),
         **values,
     }
     part = request.headers.get(PART, "")
@@ -115,6 +121,23 @@ def page(request: Request, template: str, status_code: int = 200, **values: Any)
     else:
         text = found.render(context)
     return HTMLResponse(drop_controls(text), status_code, headers={"Vary": PART})
+
+
+def _document_key(
+    keys: Callable[[], Mapping[tuple[str, str], tuple[str, str]]], namespace: str | None, uid: str
+) -> Markup:
+    """Return a link to a document by its citation key; title and uid are its tooltip.
+
+    Templates write `{{ document_key(namespace, uid) }}`. What is not published is no link.
+    """
+    found = keys().get((namespace or "", uid))
+    if found is None:
+        name = uid if len(uid) <= _LONGEST_NAME else f"{uid[: _LONGEST_NAME - 1]}…"
+        return Markup('<code class="key" title="{}">{}</code>').format(uid, name)
+    key, title = found
+    return Markup('<a class="key" href="/library/{}/{}" title="{}">{}</a>').format(
+        namespace, quote(uid), f"{title} ({uid})" if title else uid, key
+    )
 
 
 def say(request: Request, sentence: str) -> str:

@@ -192,6 +192,20 @@ class Desk:
         self.documents = HeldDocuments()
         self._stamp = self.workspace.settings_stamp()
         self._lock = threading.Lock()
+        self._keys: tuple[dict[str, str], dict[tuple[str, str], tuple[str, str]]] = {}, {}
+
+    def citation_keys(self) -> dict[tuple[str, str], tuple[str, str]]:
+        """Return (citation key, title) of every published document by (namespace, uid)."""
+        with self.library.hold() as held:
+            if held.names != self._keys[0]:
+                columns = ["doc_uid", "citation_key", "title"]
+                found = {
+                    (name, row["doc_uid"]): (row["citation_key"] or row["doc_uid"], row["title"])
+                    for name, reader in held.readers.items()
+                    for row in reader.documents().select(columns).to_pylist()
+                }
+                self._keys = held.names, found
+        return self._keys[1]
 
     def follow_settings(self) -> None:
         """Take the workspace's settings as they are written now; they may be edited meanwhile.

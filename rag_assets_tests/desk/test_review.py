@@ -248,3 +248,8 @@ def test_an_entry_is_settled_by_a_click_and_its_citations_are_judged_again(
         refused = client.post(PAGE, data=unsigned | {"document": "thesis:roofs"})
         assert refused.status_code == 400
         assert read_settlements(workspace) == {}
+
+
+def test_documents_are_shown_by_their_keys(client: TestClient) -> None:
+    page = client.get(f"{PAGE}?panel=sources").text
+    assert 'href="/library/thesis/leaf" title="' in page
