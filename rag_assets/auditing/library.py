@@ -561,6 +561,9 @@ _SIMILAR_KEY = 75.0
 _SIMILAR_NAME = 60.0
 
 
+_SAID_ABSENT = "You said that this work is not in the library."
+
+
 @dataclass(frozen=True, slots=True)
 class FaultyCitation:
     """Why a citation cannot be judged.
@@ -610,8 +613,7 @@ class References:
                     self._known = self._library.known(self._namespaces)
                 self._pairings[number] = pair(entry, self._known)
             elif settled is None:
-                why = "You said that this work is not in the library."
-                self._pairings[number] = Pairing("unpaired", None, 1.0, why)
+                self._pairings[number] = Pairing("unpaired", None, 1.0, _SAID_ABSENT)
             else:
                 self._pairings[number] = Pairing("paired", settled, 1.0, "you settled it")
         return self._pairings[number]
@@ -660,6 +662,8 @@ def resolve_citation(
     if references is None:
         references = References((), library, namespaces)
     entries = citation.entries or references.labelled(citation.label)
+    if len(entries) != 1 and (said := _settled(citation, library)) is not None:
+        return said
     if citation.form == "written" or entries:
         return _by_entry(citation, entries, library, references)
     found = look_up(citation, library, namespaces)
@@ -670,6 +674,26 @@ def resolve_citation(
     # A file may lie in the folders of two namespaces, and be evidence in one of them only.
     meant = [ref for ref in found if ref.citable and ref.withheld_reason is None] or found
     return _ambiguous(citation, meant) if len(meant) > 1 else _citable(meant[0])
+
+
+def is_number(label: str) -> bool:
+    """Say whether a citation as written is a number of a list: `[3, p. 7]`, `⁹`."""
+    return not any(map(str.isalpha, label)) or label.lstrip("[(（［ ")[:1].isdigit()
+
+
+def _settled(citation: Citation, library: Library) -> CitedDocumentRef | FaultyCitation | None:
+    """Return what a person has said that a citation without an entry of its own means.
+
+    A number alone means another work in every draft: it needs an entry.
+    """
+    settled = library.settled(Entry(citation.label))
+    if settled == "open" or is_number(citation.label):
+        return None
+    if settled is None:
+        return FaultyCitation("not_in_library", _SAID_ABSENT)
+    found = [ref for ref in library.find(settled[1], settled[0]) if not ref.is_removed]
+    said = f"“{citation.label}”: you settled it"
+    return _citable(replace(found[0], pairing=said)) if found else None
 
 
 def _no_entry(citation: Citation, references: References) -> FaultyCitation:
@@ -692,7 +716,7 @@ def _by_entry(
         )
     pairings = [references.pairing(number) for number in entries]
     documents = {found.document for found in pairings}
-    shown = [_shown_entry(references.entries[number]) for number in entries]
+    shown = [show_entry(references.entries[number]) for number in entries]
     nearest = tuple(dict.fromkeys(
         f"{namespace}:{uid}" for found in pairings for (namespace, uid), _ in found.candidates
     ))  # fmt: skip
@@ -726,7 +750,8 @@ def _by_entry(
     )
 
 
-def _shown_entry(entry: Entry) -> str:
+def show_entry(entry: Entry) -> str:
+    """Return the beginning of an entry, as verdicts name it."""
     words = entry.text if len(entry.text) <= _SHOWN_ENTRY else f"{entry.text[:_SHOWN_ENTRY]}…"
     return f"[{entry.label}] “{words}”" if entry.label else f"“{words}”"
 

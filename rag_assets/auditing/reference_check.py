@@ -20,6 +20,7 @@ from rag_assets.auditing.library import (
     FaultyCitation,
     Library,
     References,
+    is_number,
     look_up,
     resolve_citation,
 )
@@ -121,6 +122,7 @@ class ReferenceCheck:
         findings: most urgent first.
         unlisted: how many entries of the bibliography files beside the draft it does not cite.
         uncited: a sentence where the draft cites nothing; empty where it does.
+        without_entry: citations as written, no numbers, that mean no one entry of the list.
     """
 
     draft: str
@@ -129,6 +131,7 @@ class ReferenceCheck:
     unlisted: int = 0
     uncited: str = ""
     warnings: tuple[str, ...] = ()
+    without_entry: tuple[str, ...] = ()
 
     @property
     def must_fix(self) -> bool:
@@ -200,6 +203,11 @@ def _check(
         draft.name, tuple(entries), tuple(sort_findings(findings)),
         len(draft.references) - sum(number < len(draft.references) for number in numbers),
         draft.uncited, draft.warnings,
+        tuple(dict.fromkeys(
+            one.label for _, one in _citations(draft)
+            if len(one.entries or references.labelled(one.label)) != 1
+            and not is_number(one.label)
+        )),
     )  # fmt: skip
 
 
@@ -633,7 +641,8 @@ def settle_reference(
 
     Args:
         path: of the draft.
-        which: number or key of the entry, its row in the report, or its text.
+        which: number or key of the entry, its row in the report, or its text; or a citation as
+            written, where no one entry of the list is meant by it.
         meant: uid or `namespace:uid` of a document; `none` for a work that is not in the library;
             `open` takes back what was said.
         namespaces: in place of those that the draft's front matter names.
@@ -643,13 +652,13 @@ def settle_reference(
         UsageError: the draft has no such entry, or the library no such document.
     """
     check = check_references(asked, path, namespaces)
-    entry = _find_entry(check, which).entry
+    text = which if which in check.without_entry else _find_entry(check, which).entry.text
     namespace, uid = None, None
     if meant not in (NOT_IN_LIBRARY, OPEN):
         with open_published(asked) as library:
             found = _find_document(meant, library, read_draft(path, namespaces).namespaces)
         namespace, uid = found.namespace, found.doc_uid
-    made = Settlement(entry.text, namespace, uid, by, at, check.draft, is_withdrawn=meant == OPEN)
+    made = Settlement(text, namespace, uid, by, at, check.draft, is_withdrawn=meant == OPEN)
     append_settlement(workspace_of(asked), made, notify)
     return made
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from rag_assets.auditing import CitedDocument
     from rag_assets.auditing.record import Decision
-    from rag_assets.auditing.reference_check import ReferenceCheck
+    from rag_assets.auditing.reference_check import CheckedEntry, ReferenceCheck
     from rag_assets.auditing.reviewing import (
         Choice,
         CitedSource,
@@ -30,9 +30,16 @@ if TYPE_CHECKING:
     )
     from rag_assets.model import Progress
 
-KEPT = ("show", "view")
+KEPT = ("show",)
 """What stands in the address of a page and is handed on by its links and forms."""
-_NO_DOCUMENT = frozenset({"no_entry", "unsure_entry", "not_in_library"})
+ORDER = "desk_order"
+"""The cookie with the order in which a person goes through drafts: `text` or `urgency`."""
+_NO_DOCUMENT = frozenset({
+    "no_entry", "unsure_entry", "not_in_library", "unknown_uid", "ambiguous_uid",
+})  # fmt: skip
+# Characters of a passage before and behind what counts; its page is beside it.
+_AROUND = 400
+_YEAR_SECONDS = 365 * 24 * 3600
 _TONES = {"OK": "good", "WEAK": "weak", "MISSING": "bad", "ERROR": "bad"}
 _WORST_FIRST = ("bad", "weak", "good")
 
@@ -63,15 +70,15 @@ class ReviewView:
         # What is asked for, where that is not the query of the address.
         asked = request.query_params if asked is None else asked
         self._desk = desk
-        self.review = review
+        self.is_list = _order_of(request) == "urgency"
+        self.review = review if self.is_list else review.in_text_order()
         self.name = review.name
-        self.item: Item = review.find(asked.get("item", "")) or cast("Item", review.first())
+        self.item = cast("Item", self.review.find(asked.get("item", "")) or self.review.first())
         self.was_asked = asked.get("item", "") in ("", self.item.key)
         self.panel = asked.get("panel", "")
         self.words = asked.get("words", "")
         self.said = asked.get("said", "")
         self.only_open = asked.get("show") == "open"
-        self.is_list = asked.get("view") == "list"
         # The picture is fetched by the script behind an item, and stands in a whole page.
         self.is_part = request.headers.get(PART) == "item"
         self.kept = {name: asked[name] for name in KEPT if asked.get(name)}
@@ -123,6 +130,57 @@ class ReviewView:
         return found[place] if 0 <= place < len(found) else None
 
     @cached_property
+    def _keys(self) -> list[tuple[str, str]]:
+        known = self._desk.citation_keys()
+        uids = {(row.namespace or "", row.doc_uid) for row in self.review.audit.rows}
+        return [(f"#{uid}", f"#{known[ns, uid][0]}") for ns, uid in uids if (ns, uid) in known]
+
+    def shorten(self, text: str) -> str:
+        """Return words of the draft with the keys of documents in place of their uids."""
+        for uid, key in self._keys:
+            text = text.replace(uid, key)
+        return text
+
+    @cached_property
+    def is_stale(self) -> bool:
+        """Whether the source is not any more what was judged."""
+        return self._desk.reviews.is_stale(self._desk.library, self.review, self.item)
+
+    @property
+    def is_pairing(self) -> bool:
+        """Whether a document is to be named: it was asked for, or the citation means none."""
+        return self.panel == "pair" or self.item.machine.reason_code in _NO_DOCUMENT
+
+    @cached_property
+    def entry(self) -> "CheckedEntry | None":
+        """The entry of the reference list that the item cites; None where there is no one entry."""
+        from rag_assets.auditing.library import show_entry
+
+        said = self.item.machine.paired or self.item.machine.reason
+        named = (one for one in self.references.entries if show_entry(one.entry) in said)
+        found = {one.entry.text: one for one in named}
+        return next(iter(found.values())) if len(found) == 1 else None
+
+    @property
+    def settles(self) -> str:
+        """What a decision on the document is kept for; empty where the list needs an entry."""
+        if self.entry is not None:
+            return self.entry.entry.text
+        cites = self.item.row.cites
+        return cites if cites in self.references.without_entry else ""
+
+    @property
+    def candidates(self) -> list[tuple[str, str]]:
+        """Documents that may be meant, as (namespace, uid), the likeliest first."""
+        pairs = [uid.partition(":")[::2] for uid in self.item.machine.nearest_uids]
+        return [pair for pair in pairs if pair in self._desk.citation_keys()]
+
+    @property
+    def documents(self) -> list[tuple[str, str]]:
+        """Citation key and title of each document, to choose from."""
+        return sorted(self._desk.citation_keys().values())
+
+    @cached_property
     def laid(self) -> "LaidDraft":
         """The draft's own words."""
         from rag_assets.auditing.reviewing import lay_out_draft
@@ -154,10 +212,13 @@ class ReviewView:
 
     @property
     def parts(self) -> tuple[str, str, str]:
-        """The passage, the words that count between the others."""
+        """The passage, the words that count between the others, of which as many as fit."""
         from rag_assets.auditing.reviewing import shown_parts
 
-        return shown_parts(self.item, self.chosen)
+        before, marked, after = shown_parts(self.item, self.chosen)
+        if len(before) > _AROUND:
+            before = f"…{before[-_AROUND:]}"
+        return before, marked, f"{after[:_AROUND]}…" if len(after) > _AROUND else after
 
     @property
     def marked(self) -> list[tuple[str, bool]]:
@@ -276,7 +337,14 @@ def show(request: Request, desk: DeskOf, name: str) -> Response:
         return _report(desk, review)
     if review is None or not review.items:
         return page(request, "review_unchecked.html", name=name, review=review)
-    return page(request, "review.html", view=ReviewView(request, desk, review))
+    shown = page(request, "review.html", view=ReviewView(request, desk, review))
+    shown.set_cookie(ORDER, _order_of(request), max_age=_YEAR_SECONDS, samesite="strict")
+    return shown
+
+
+def _order_of(request: Request) -> str:
+    given = request.query_params.get("order") or request.cookies.get(ORDER)
+    return "text" if given == "text" else "urgency"
 
 
 @router.post("/review/{name:path}")
@@ -292,7 +360,7 @@ def act(request: Request, desk: DeskOf, name: str, form: FormOf) -> Response:
     if action == "settle":
         return _settle(desk, name, form)
     if action in ("check", "keep"):
-        return _work(desk, name, action)
+        return _work(desk, name, action, text_of(form, "item"))
     raise UsageError(
         f"'task' must be judge, edit, settle, check, sources or keep, got {action[:20]!r}."
     )
@@ -315,6 +383,8 @@ def _judge(request: Request, desk: Desk, name: str, form: "FormData") -> Respons
         chosen=text_of(form, "chosen"),
     )
     review = desk.reviews.open(name)
+    if review is not None and _order_of(request) == "text":
+        review = review.in_text_order()
     following = review.beside(key, 1, only_open=True) if review and review.find(key) else None
     # What was taken back is looked at again; else what comes next is.
     there = key if decision == "withdrawn" or following is None else following.key
@@ -342,13 +412,35 @@ def _edit(desk: Desk, name: str, form: "FormData") -> Response:
 def _settle(desk: Desk, name: str, form: "FormData") -> Response:
     from rag_assets.auditing.reference_check import settle_reference
 
+    before, key = desk.reviews.open(name), text_of(form, "item")
     settle_reference(
-        desk.library, desk.reviews.path(name), text_of(form, "entry"), text_of(form, "document"),
+        desk.library, desk.reviews.path(name), text_of(form, "entry"),
+        text_of(form, "document") or _named(desk, text_of(form, "chosen")),
         by=desk.person, at=desk.now().astimezone().isoformat(timespec="seconds"),
     )  # fmt: skip
-    # What the entry means now is judged; other citations keep their verdicts.
-    desk.reviews.check(desk.library, name, as_of=desk.today())
-    return _back(name, form, panel="references", said="settled")
+    # What the citation means now is judged; others keep their verdicts.
+    review = desk.reviews.check(desk.library, name, as_of=desk.today())
+    item = before.find(key) if before is not None else None
+    if item is None:
+        return _back(name, form, panel="references", said="settled")
+    # It means another document, and is known by another key.
+    number = item.row.number
+    there = next((one.key for one in review.items if one.row.number == number), "")
+    return _back(name, form, item=there, said="settled")
+
+
+def _named(desk: Desk, typed: str) -> str:
+    """Return the citation key that was typed, or whose key or title holds what was typed."""
+    known, folded = desk.citation_keys().values(), typed.casefold().strip()
+    found = {key for key, _ in known if key == typed.strip()} or {
+        key for key, title in known if folded in f"{key} {title or ''}".casefold()
+    }
+    if not folded or len(found) != 1:
+        raise UsageError(
+            f"'{typed}' fits {len(found) if folded else 'no'} documents. Go back, and choose one "
+            "from the list of the field."
+        )
+    return found.pop()
 
 
 def _as_in_file(desk: Desk, name: str, form: "FormData") -> str:
@@ -364,7 +456,7 @@ def _sources(desk: Desk, name: str, form: "FormData") -> Response:
     from rag_assets.auditing.reviewing import export_standing
 
     review = desk.reviews.open(name)
-    if review is None:
+    if review is None or review.is_edited:
         raise UsageError(f"{name} was edited and not checked since: check it first.")
     made = export_standing(desk.workspace, review)
     files = ", ".join(
@@ -373,7 +465,7 @@ def _sources(desk: Desk, name: str, form: "FormData") -> Response:
     return _back(name, form, item=text_of(form, "item"), panel="sources", said=files)
 
 
-def _work(desk: Desk, name: str, action: str) -> Response:
+def _work(desk: Desk, name: str, action: str, item: str = "") -> Response:
     desk.reviews.path(name)
     address = quote(f"/review/{name}")
 
@@ -385,7 +477,7 @@ def _work(desk: Desk, name: str, action: str) -> Response:
         )
         record_audit(desk.workspace, outcome)
         if action == "check":
-            return address
+            return f"{address}?{urlencode({'item': item})}" if item else address
         return f"{address}?{urlencode({'panel': 'sources', 'said': outcome.html.name})}"
 
     job = desk.jobs.start(f"{name}: {action}", check)

@@ -1,5 +1,6 @@
 """A draft under a person's eyes: what to look at first, judged, edited, taken along."""
 
+from rag_assets.auditing.reviewing.editing import SentenceEdit, add_passage, replace_sentence
 from rag_assets.auditing.reviewing.reviews import (
     Choice,
     CitedSource,
@@ -9,8 +10,6 @@ from rag_assets.auditing.reviewing.reviews import (
     LaidDraft,
     Review,
     Reviews,
-    SentenceEdit,
-    add_passage,
     choices_of,
     cited_sources,
     differences,
@@ -20,6 +19,5 @@ from rag_assets.auditing.reviewing.reviews import (
     lay_out_draft,
     make_review,
     marked_sentence,
-    replace_sentence,
     shown_parts,
 )

@@ -1,6 +1,5 @@
 """A person's review of drafts: items to look at, judgements, edits, what comes out."""
 
-import codecs
 import re
 import threading
 from collections import Counter
@@ -39,8 +38,10 @@ from rag_assets.auditing.judgements import (
     version_of,
     without_judgements,
 )
+from rag_assets.auditing.library import digest_document, statute_of_label
 from rag_assets.auditing.pages import LaidBlock, Span, lay_out, part_passage
 from rag_assets.auditing.record import Decision
+from rag_assets.auditing.reviewing.editing import SentenceEdit, replace_sentence
 from rag_assets.evidence.bibliography import ExportedSources, export_references
 from rag_assets.evidence.locating import locate
 from rag_assets.model import (
@@ -49,7 +50,6 @@ from rag_assets.model import (
     Progress,
     UsageError,
     count_of,
-    drop_controls,
     hash_bytes,
     hash_fields,
     show_figures,
@@ -57,174 +57,14 @@ from rag_assets.model import (
 from rag_assets.retrieval import Asked
 from rag_assets.storage import (
     Notify,
-    append_log,
-    explained_errors,
     find_versions,
-    hold_lock,
     read_json,
     read_pointer,
-    rewrite_bytes,
 )
 from rag_assets.workspace import Workspace
 
 if TYPE_CHECKING:
     from rag_assets.judging import Sign
-
-# One sentence of a draft replaced: a new revision of its file, whole or not at all.
-
-# Characters; what is longer is no sentence.
-LONGEST = 20_000
-TEXT_SUFFIXES = (".md", ".markdown", ".txt")
-
-
-@dataclass(frozen=True, slots=True)
-class SentenceEdit:
-    """What is to stand instead of a sentence.
-
-    Args:
-        digest: SHA-256 of the draft's bytes that its author has seen.
-        start: offset of the sentence in the draft's text; `end` one past its last.
-        before: the text there; `after` the new one, with its citations.
-    """
-
-    digest: str
-    start: int
-    end: int
-    before: str
-    after: str
-
-
-def replace_sentence(
-    workspace: Workspace,
-    path: Path,
-    edit: SentenceEdit,
-    *,
-    by: str,
-    at: datetime,
-    notify: Notify = lambda sentence: None,
-) -> str:
-    """Write the new revision of a draft, note both texts in the version log, return its SHA-256.
-
-    Args:
-        path: of a draft in text; a Word file is edited in Word.
-
-    Raises:
-        ChangedMeanwhileError: the file is not what its author has seen; nothing was written.
-        UsageError: the draft is no text file, or there is no new text.
-        StorageError: the disk is full or refuses the write; the draft is as it was.
-    """
-    after = drop_controls(edit.after).strip()
-    if not after or len(after) > LONGEST:
-        raise UsageError(
-            f"'after' must be text of at most {LONGEST} characters, got {len(after)}. To take a "
-            "sentence out, use your editor."
-        )
-    if path.suffix.lower() not in TEXT_SUFFIXES:
-        raise UsageError(
-            f"{path.name}: only drafts in Markdown and plain text are edited here. Edit it in the "
-            "program that it is of, and check it again."
-        )
-    with hold_lock(workspace.locks / "drafts.lock", "a draft", notify):
-        data = path.read_bytes()
-        if hash_bytes(draft_bytes(path)) != edit.digest:
-            raise ChangedMeanwhileError(
-                f"{path.name} was edited since this page was loaded. Nothing was written: look at "
-                "the sentence as it is now, and edit it again."
-            )
-        new = _replaced(path, data, edit, after)
-        _write_revision(workspace, path, (data, new), "sentence", edit.before, after, by, at)
-        return hash_bytes(draft_bytes(path))
-
-
-def _replaced(path: Path, data: bytes, edit: SentenceEdit, after: str) -> bytes:
-    mark = codecs.BOM_UTF8 if data.startswith(codecs.BOM_UTF8) else b""
-    text = data.removeprefix(mark).decode("utf-8")
-    # Places are those of the text without what acts on a terminal (`parse_draft`).
-    if text[edit.start : edit.end] != edit.before:
-        raise UsageError(
-            f"{path.name}: the sentence is not where it was read; the file holds control "
-            "characters. Take them out in your editor."
-        )
-    if "\r\n" in text:
-        after = after.replace("\n", "\r\n")
-    return mark + (text[: edit.start] + after + text[edit.end :]).encode("utf-8")
-
-
-def _write_revision(
-    workspace: Workspace,
-    path: Path,
-    contents: tuple[bytes, bytes],
-    field: str,
-    before: str,
-    after: str,
-    by: str,
-    at: datetime,
-) -> None:
-    """Write a draft and note in the version log what was changed.
-
-    Args:
-        contents: the draft's bytes before and after.
-        before: the words that were there; `after` those that are.
-    """
-    rewrite_bytes(path.resolve(), contents[1])
-    log, lock = workspace.meta / "version_log.jsonl", workspace.locks / "outputs.lock"
-    entry = {
-        "file": path.relative_to(workspace.root).as_posix(), "field": field,
-        "from": before, "to": after,
-        "sha256": dict(zip(("before", "after"), map(hash_bytes, contents), strict=True)),
-        "timestamp": at.astimezone().isoformat(timespec="seconds"),
-        "reason": f"edited at the desk by {by}",
-    }  # fmt: skip
-    with hold_lock(lock, "the version log", lambda _: None), explained_errors(log):
-        append_log(log, entry)
-
-
-# A passage put at the end of a draft, with its citation: a new revision of the file.
-
-
-def add_passage(
-    workspace: Workspace,
-    path: Path,
-    quote: str,
-    cited: str,
-    *,
-    by: str,
-    at: datetime,
-    notify: Notify = lambda sentence: None,
-) -> str:
-    """Append a quotation with its citation to a draft as a paragraph, return what was written.
-
-    Args:
-        path: of a draft in text; it is moved within it by its author.
-        quote: verbatim from the source.
-        cited: as drafts cite it: `{#uid}`, or `[law > chapter > article]`.
-
-    Raises:
-        UsageError: the draft is no text file, or there is nothing to quote or to cite.
-        StorageError: the disk is full or refuses the write; the draft is as it was.
-    """
-    words, mark = " ".join(drop_controls(quote).split()), " ".join(drop_controls(cited).split())
-    if not words or not mark or len(words) + len(mark) > LONGEST:
-        raise UsageError(f"a quotation and its citation have 1 to {LONGEST} characters.")
-    if path.suffix.lower() not in TEXT_SUFFIXES:
-        raise UsageError(
-            f"{path.name}: passages are added to drafts in Markdown and plain text. Copy it into "
-            "the program that the draft is of."
-        )
-    added = f"“{words}” {mark}"
-    with hold_lock(workspace.locks / "drafts.lock", "a draft", notify):
-        data = path.read_bytes()
-        try:
-            text = data.removeprefix(codecs.BOM_UTF8).decode("utf-8")
-        except UnicodeDecodeError as error:
-            raise UsageError(f"{path.name} is not UTF-8: save it as that first.") from error
-        end = "\r\n" if "\r\n" in text else "\n"
-        # An empty line before it, none more than that.
-        gap = "" if not text.strip() else end * (2 - min(2, text[len(text.rstrip()) :].count("\n")))
-        new = data + f"{gap}{added}{end}".encode()
-        _write_revision(workspace, path, (data, new), "passage", "", added, by, at)
-    return added
-
 
 # The citations of a draft as items to look at, in the order in which they need eyes.
 
@@ -267,6 +107,7 @@ class Review:
         audit: with what people have decided.
         items: what needs eyes first; a judgement moves none, so that who looks knows the place.
         is_current: whether what is published now is what was judged.
+        is_edited: whether the file was edited since; `draft` is what was judged.
         lost: numbers of the judgements made on sentences that the draft does not hold any more.
     """
 
@@ -276,6 +117,11 @@ class Review:
     items: tuple[Item, ...]
     is_current: bool = True
     lost: tuple[int, ...] = ()
+    is_edited: bool = False
+
+    def in_text_order(self) -> "Review":
+        """Return it with its items in the order of the draft."""
+        return replace(self, items=tuple(sorted(self.items, key=lambda item: item.row.number)))
 
     @cached_property
     def _places(self) -> dict[str, int]:
@@ -687,7 +533,9 @@ class Reviews:
         return self._workspace.drafts / name
 
     def open(self, name: str) -> Review | None:
-        """Return a draft's review; None where its present content was not checked yet.
+        """Return a draft's review; None where it was not checked yet.
+
+        Of a draft that was edited since, it is that of the content that was judged last.
 
         Raises:
             UsageError: there is no such draft, or it cannot be read.
@@ -699,10 +547,13 @@ class Reviews:
             known = self._audits.get(name)
             if known is None or known[1].draft_digest != digest:
                 stored = CITATIONS.newest(self._workspace, path)
-                if stored is None:
-                    return None
-                known = self._audits[name] = (read_draft(path), stored)
-            return self._made(name, *known)
+                if stored is not None:
+                    known = self._audits[name] = (read_draft(path), stored)
+            if known is None:
+                return None
+            review = self._made(name, *known)
+            is_edited = known[1].draft_digest != digest
+            return replace(review, is_edited=True) if is_edited else review
 
     def check(
         self,
@@ -776,6 +627,10 @@ class Reviews:
         """
         review = self.open(name)
         item = review.find(key) if review is not None else None
+        if item is not None and review is not None and review.is_edited:
+            # What else was edited does not matter, nor do line ends and spaces.
+            present = " ".join(read_draft(self.path(name)).text.split())
+            item = item if " ".join(item.row.sentence.split()) in present else None
         if review is None or item is None:
             raise ChangedMeanwhileError(
                 f"{name} was edited since this page was loaded, and does not hold this sentence "
@@ -825,7 +680,8 @@ class Reviews:
         row = item.row
         if row.namespace is None:
             return None
-        key = (row.namespace, row.doc_uid, item.machine.content_version or "")
+        pointer = read_pointer(self._workspace.namespace(row.namespace).publications)
+        key = (row.namespace, row.doc_uid, pointer.current if pointer is not None else "")
         with self._lock:
             if key in self._documents:
                 return self._documents[key]
@@ -839,6 +695,16 @@ class Reviews:
             while len(self._documents) > _MOST_DOCUMENTS:
                 del self._documents[next(iter(self._documents))]
         return document
+
+    def is_stale(self, asked: Asked, review: Review, item: Item) -> bool:
+        """Say whether the document of an item is not any more what was judged."""
+        if review.is_current or item.row.namespace is None:
+            return False
+        document = self.document(asked, item)
+        if document is None or document.content_version != item.machine.content_version:
+            return True
+        is_cut = statute_of_label(item.row.cites) is not None
+        return not is_cut and digest_document(document) != item.machine.text_digest
 
     def _chosen(self, asked: Asked, item: Item, chunk_id: str) -> ChosenPassage:
         document = self.document(asked, item)

@@ -1,5 +1,5 @@
 // Of the review page: the draft follows the item beside it, and the page of the source is fetched
-// behind the item, that of the next one ahead.
+// behind the item, that of the next one ahead; after a judgement the next item has the focus.
 "use strict";
 {
   const follow = () => {
@@ -42,7 +42,7 @@
   };
   document.addEventListener("desk:swapped", (event) => {
     if (event.target.id !== "item") return;
-    document.getElementById("item").scrollTop = 0;
+    if (document.getElementById("changed") && !document.activeElement.matches(desk.FIELDS)) event.target.focus();
     history.replaceState(null, "", document.getElementById("now").dataset.address);
     follow();
     look();
