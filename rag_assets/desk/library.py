@@ -24,7 +24,7 @@ from rag_assets.model import PageBox, ParsedDocument, PublicationError, UsageErr
 from rag_assets.parsing import read_parsed
 from rag_assets.retrieval import OpenedLibrary, Reader, Retriever
 from rag_assets.tracing import open_sql, read_named_rows
-from rag_assets.workspace import Namespace
+from rag_assets.workspace import Namespace, Workspace
 from rag_assets.workspace.stages import partitioned, way_to
 
 View = Literal["blocks", "sections", "chunks"]
@@ -277,13 +277,30 @@ _BUILD = "build"
 @router.get("/library")
 def list_namespaces(request: Request, desk: DeskOf) -> Response:
     """Show each namespace: what it holds, what is stale, what is amiss."""
-    from rag_assets.embedding import sound_models
-    from rag_assets.publishing import describe_namespace
+    states, troubles = described_namespaces(desk.workspace)
+    return page(request, "library.html", namespaces=states, troubles=troubles)
 
-    readable, unread = desk.workspace.sound_namespaces()
+
+def described_namespaces(workspace: Workspace) -> tuple[list[dict[str, Any]], list[str]]:
+    """Return what `describe_namespace` says of each, and why others cannot be read.
+
+    `unused` are the documents that nobody finds until a person does something; `amiss` is without
+    the sentences that count them.
+    """
+    from rag_assets.embedding import sound_models
+    from rag_assets.publishing import UNUSED, describe_namespace
+    from rag_assets.publishing import list_documents as documents_of
+
+    readable, unread = workspace.sound_namespaces()
     sound, unusable = sound_models(readable)
-    described = [describe_namespace(each, models) for each, models in sound]
-    return page(request, "library.html", namespaces=described, troubles=[*unread, *unusable])
+    states = []
+    for namespace, models in sound:
+        state = describe_namespace(namespace, models)
+        kinds = sum(1 for status in UNUSED if state["documents"].get(status))
+        lines = documents_of(namespace, models) if kinds else []
+        unused = [line for line in lines if line.status in UNUSED]
+        states.append(state | {"amiss": state["amiss"][kinds:], "unused": unused})
+    return states, [*unread, *unusable]
 
 
 @router.get("/library/{name}")

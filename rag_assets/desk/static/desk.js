@@ -129,14 +129,18 @@ document.addEventListener("input", (event) => {
   document.getElementById("all-zero").hidden = !known || largest !== 0;
 });
 
-for (const kind of ["dragover", "dragleave", "drop"]) {
-  document.addEventListener(kind, (event) => {
-    const form = event.target.closest && event.target.closest("form[data-drop]");
-    if (!form || !event.dataTransfer.types.includes("Files")) return;
-    event.preventDefault();
-    form.classList.toggle("over", kind === "dragover");
-    if (kind === "drop") form.querySelector('input[type="file"]').files = event.dataTransfer.files;
-  });
-}
+// Files are sent once they are chosen, or dropped anywhere: to the form of the section, else to the first.
+document.addEventListener("change", (event) => {
+  if (event.target.files?.length) event.target.closest("form[data-drop]")?.requestSubmit();
+});
+for (const kind of ["dragover", "dragleave", "drop"]) document.addEventListener(kind, (event) => {
+  const form = (event.target.closest?.("section:has([data-drop])") || document).querySelector("form[data-drop]");
+  if (!form || !event.dataTransfer.types.includes("Files")) return;
+  event.preventDefault();
+  form.parentElement.classList.toggle("over", kind === "dragover");
+  if (kind !== "drop") return;
+  form.elements.file.files = event.dataTransfer.files;
+  form.requestSubmit();
+});
 
 desk.begin(document);
