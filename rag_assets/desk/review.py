@@ -79,8 +79,8 @@ class ReviewView:
         self.words = asked.get("words", "")
         self.said = asked.get("said", "")
         self.only_open = asked.get("show") == "open"
-        # The picture is fetched by the script behind an item, and stands in a whole page.
-        self.is_part = request.headers.get(PART) == "item"
+        # Drawing the first page takes seconds: the script fetches it behind the item.
+        self.draws = bool(asked.get("picture"))
         self.kept = {name: asked[name] for name in KEPT if asked.get(name)}
         self.differences: list[Difference] = differences(self.item.row)
         self._chosen_id = asked.get("chosen", "")
@@ -290,10 +290,6 @@ class ReviewView:
     def tone(self, items: "tuple[Item, ...]") -> str:
         """Return the tone of a sentence: that of its worst citation."""
         return min((_TONES[item.row.status] for item in items), key=_WORST_FIRST.index)
-
-    def mark(self, items: "tuple[Item, ...]") -> str:
-        """Return the statuses of a sentence's citations, ticked where a person has judged."""
-        return " ".join(one.row.status + ("" if one.is_open else "\u2009✓") for one in items)
 
     def beside_it(self, item: "Item") -> "tuple[Item, ...]":
         """Return the items of the sentence of an item, in order of urgency."""

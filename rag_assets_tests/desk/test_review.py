@@ -108,7 +108,14 @@ def test_a_source_that_was_published_since_is_told(
     page = client.get(PAGE).text
     write_raw(workspace, "evidence/leaf.md", "# Leaves\n\nOther words.\n")
     build(workspace.namespace("thesis"))
-    assert "The library has changed since this draft was checked." in client.get(PAGE).text
+    stale = "This source has changed since it was judged."
+    assert stale in client.get(PAGE).text
+    roofs = next(
+        one
+        for one in re.findall(r'data-item="(\w+)"', client.get(PAGE).text)
+        if "Cool roofs" in client.get(f"{PAGE}?item={one}").text.split("</blockquote>")[0]
+    )
+    assert stale not in client.get(f"{PAGE}?item={roofs}").text
     desk = desk_of(client)
     desk.reviews.check(desk.library, NAME, as_of=DAY)
     late = client.post(PAGE, data=fields(page, "judge") | {"decision": "supported"})
@@ -164,8 +171,8 @@ def test_the_list_of_sources_is_written_and_the_report_is_one_file(
 
 
 def test_filter_and_list_show_what_is_open(client: TestClient) -> None:
-    form = fields(client.get(f"{PAGE}?show=open&view=list").text, "judge")
-    assert (form["show"], form["view"]) == ("open", "list")
+    form = fields(client.get(f"{PAGE}?show=open").text, "judge")
+    assert form["show"] == "open"
     page = client.post(PAGE, data=form | {"decision": "supported"}).text
     assert page.count('data-item="') == 1 + 3 + 2  # the one that is shown, the list, the places
     assert "Nobody paints trains" not in page
@@ -189,8 +196,41 @@ def test_data_is_never_translated(client: TestClient) -> None:
     client.post("/language", data={"language": "zh", "back": "/"})
     chinese = client.get(PAGE).text
     assert "下一条" in chinese
-    for data in ("MISSING", "Nobody paints trains on Sundays", "leaf"):
+    for data in ("Nobody paints trains on Sundays", "leaf"):
         assert (data in english, data in chinese) == (True, True)
+    # Verdict and reason are ours, and are.
+    assert ("MISSING" in english, "MISSING" in chinese) == (True, False)
+    assert "来源没有这样说" in chinese
+
+
+def test_the_order_of_the_text_is_chosen_once_for_all_pages(client: TestClient) -> None:
+    def sentence(page: str) -> str:
+        return page.split('<blockquote class="quote">')[1][:40]
+
+    assert sentence(client.get(PAGE).text).startswith("Nobody paints trains")
+    first = client.get(f"{PAGE}?order=text").text
+    assert sentence(first).startswith("Cool roofs reflect")
+    # The form and the next page know it by a cookie; what comes next is next in the text.
+    after = client.post(PAGE, data=fields(first, "judge") | {"decision": "accepted"}).text
+    assert sentence(after).startswith("Stomata close")
+    assert "2 of 4, 3 open" in after
+    assert sentence(client.get(f"{PAGE}?order=urgency").text).startswith("Nobody paints trains")
+
+
+def test_a_draft_edited_elsewhere_does_not_stop_its_review(
+    client: TestClient, workspace: Workspace
+) -> None:
+    form = fields(client.get(PAGE).text, "judge") | {"decision": "unsupported"}
+    draft = workspace.drafts / NAME
+    draft.write_text(DRAFT.replace("Taxes fell", "Taxes rose").replace(" ", "  "), encoding="utf-8")
+    shown = client.post(PAGE, data=form)
+    assert shown.status_code == 200
+    assert "The draft was edited since this check." in shown.text
+    assert 'class="trouble"' not in shown.text
+    assert [one.decision for one in judgements_of(workspace).every] == ["unsupported"]
+    gone = fields(client.get(PAGE).text, "judge") | {"decision": "accepted"}
+    draft.write_text("# Draft\n\nOther words {#roofs}.\n", encoding="utf-8")
+    assert client.post(PAGE, data=gone).status_code == 409
 
 
 def test_hostile_names_titles_and_drafts_are_text(tmp_path: Path) -> None:
@@ -240,6 +280,12 @@ def test_an_entry_is_settled_by_a_click_and_its_citations_are_judged_again(
         assert '"by": "Ada"' in workspace.reference_journal.read_text()
         client.post(PAGE, data=form | {"document": "open"})
         assert read_settlements(workspace) == {}
+        # Beside the citation too: by a part of key or title; the page stays at the citation.
+        said = fields(client.get(PAGE).text, "settle") | {"chosen": "Leav"}
+        assert "Saved for all drafts" in client.post(PAGE, data=said).text
+        assert set(read_settlements(workspace).values()) == {("thesis", "leaf")}
+        doubtful = client.post(PAGE, data=said | {"chosen": "o"})
+        assert (doubtful.status_code, "fits 2 documents" in doubtful.text) == (400, True)
         wrong = client.post(PAGE, data=form | {"document": "nowhere"})
         assert wrong.status_code == 400
         assert "There is no document `nowhere`" in html.unescape(wrong.text)
@@ -253,3 +299,19 @@ def test_an_entry_is_settled_by_a_click_and_its_citations_are_judged_again(
 def test_documents_are_shown_by_their_keys(client: TestClient) -> None:
     page = client.get(f"{PAGE}?panel=sources").text
     assert 'href="/library/thesis/leaf" title="' in page
+
+
+def test_a_citation_without_an_entry_is_paired_as_it_is_written(workspace: Workspace) -> None:
+    text = "# Draft\n\nRoofs are cool {#keller}. Leaves close [9].\n\n"
+    text += "## References\n\n[1] Moss, M. Moss. 2020.\n"
+    (workspace.drafts / NAME).write_text(text, encoding="utf-8")
+    with visit(workspace) as client:
+        desk = desk_of(client)
+        review = desk.reviews.check(desk.library, NAME, as_of=DAY)
+        pages = {one.row.cites: client.get(f"{PAGE}?item={one.key}").text for one in review.items}
+        paired = client.post(PAGE, data=fields(pages["keller"], "settle") | {"chosen": "roofs"})
+        assert "Saved for all drafts" in paired.text
+        assert 'title="Roofs (roofs)">roofs</a>' in paired.text
+        assert read_settlements(workspace) == {"keller": ("thesis", "roofs")}
+        # A number means another work in each draft.
+        assert "The reference list of the draft has no entry for it." in pages["[9]"]

@@ -136,13 +136,15 @@ def test_the_evidence_is_marked_on_the_page_of_the_source(page: Page) -> None:
 
 
 def test_the_draft_follows_the_item(page: Page) -> None:
+    expect(page.locator("#draft ol.list")).to_be_visible()
+    page.keyboard.press("v")
+    expect(page.locator("#draft .block").first).to_be_visible()
     first = page.locator("#draft [aria-current]").inner_text()
     press(page, "j", "2 of 23")
     expect(page.locator("#draft [aria-current]")).not_to_have_text(first)
     assert page.locator("#draft [aria-current]").count() == 1
     page.keyboard.press("v")
     expect(page.locator("#draft ol.list")).to_be_visible()
-    expect(place(page)).to_contain_text("2 of 23")
 
 
 def test_another_passage_is_chosen_by_keys(page: Page, workspace: Workspace) -> None:
@@ -193,6 +195,7 @@ def test_without_a_script_it_is_read_and_judged(
 ) -> None:
     plain = another_window(page, has_script=False)
     plain.goto(served.opened_at(PAGE))
+    plain.get_by_role("link", name="Page of the source").click()
     expect(plain.locator("#picture .evidence").first).to_be_visible()
     plain.get_by_label("Comment").fill("by hand")
     plain.get_by_role("button", name="Needs work").click()
@@ -206,9 +209,9 @@ def test_without_a_script_it_is_read_and_judged(
 
 
 def test_both_languages_without_hindrance(page: Page) -> None:
-    for name, heading in (("中文", "证据"), ("English", "Evidence")):
+    for name, heading in (("中文", "来源段落"), ("English", "Passage of the source")):
         page.get_by_role("button", name=name).click()
-        expect(page.get_by_role("heading", name=heading)).to_be_visible()
+        expect(page.locator("#item .where")).to_contain_text(heading)
         assert hindrances(page) == []
         for key in ("?", "o"):
             page.keyboard.press(key)
@@ -216,3 +219,30 @@ def test_both_languages_without_hindrance(page: Page) -> None:
         assert hindrances(page) == []
     page.goto(page.url.split("/review")[0] + "/review")
     assert hindrances(page) == []
+
+
+def test_after_a_judgement_the_next_item_has_the_focus_and_clicks_leave_the_keys(
+    page: Page,
+) -> None:
+    page.get_by_role("button", name="Needs work").click()
+    expect(place(page)).to_contain_text("2 of 23, 22 open")
+    expect(page.locator("#item")).to_be_focused()
+    press(page, "a", "3 of 23, 21 open")
+    for clicked in ("#draft a.said >> nth=5", "#picture", "h1", "summary[data-key]"):
+        page.click(clicked)
+        expect(page.locator("[aria-busy=true]")).to_have_count(0)
+        press(page, "n", "7 of 23")
+        press(page, "k", "6 of 23")
+
+
+def test_what_decides_is_above_the_fold_and_in_order_on_a_phone(page: Page) -> None:
+    parts = [".quote", ".cited", "mark", "#picture .evidence"]
+    for width, height in ((1400, 900), (390, 844)):
+        page.set_viewport_size({"width": width, "height": height})
+        page.reload()
+        expect(page.locator("#picture .evidence").first).to_be_visible()
+        boxes = [page.locator(f"#item {one}").first.bounding_box() for one in parts]
+        tops = [box["y"] for box in boxes if box is not None]
+        assert len(tops) == len(parts)
+        assert max(tops) < height if width > 1000 else tops == sorted(tops)
+        assert page.evaluate("document.documentElement.scrollWidth") <= width

@@ -127,7 +127,9 @@ def test_a_draft_that_changed_meanwhile_is_not_written(workspace: Workspace) -> 
     with pytest.raises(ChangedMeanwhileError, match="was edited since this page was loaded"):
         reviews.edit(library, NAME, edit, by="Ana", at=AT)
     assert path.read_bytes() == before
-    assert reviews.open(NAME) is None
+    present = reviews.open(NAME)
+    assert present is not None
+    assert present.is_edited
 
 
 @pytest.mark.parametrize("mark", [b"", codecs.BOM_UTF8])
