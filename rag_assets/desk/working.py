@@ -23,10 +23,16 @@ def look(request: Request, desk: DeskOf, key: str) -> Response:
 
 
 @router.get("/work/{key}/stream")
-async def follow(request: Request, desk: DeskOf, language: LanguageOf, key: str) -> Response:
-    """Send each sentence as it is said, from the one after `Last-Event-ID`, and the end."""
+async def follow(
+    request: Request, desk: DeskOf, language: LanguageOf, key: str, after: int = 0
+) -> Response:
+    """Send each sentence as it is said, from the one after `after` or `Last-Event-ID`, and the end.
+
+    Args:
+        after: how many the page holds already.
+    """
     job = _job(desk, key)
-    return EventSourceResponse(_events(job, last_event(request), language))
+    return EventSourceResponse(_events(job, max(after, last_event(request)), language))
 
 
 @router.post("/work/{key}/cancel")

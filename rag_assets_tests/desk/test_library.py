@@ -87,8 +87,7 @@ class TestInBrowser:
         note.write_text("# Canals\n\nWater cools a street by two degrees.\n")
         with open_desk(workspace, "/library/thesis") as (page, _):
             self._both_languages(page)
-            page.set_input_files("#file", note)
-            page.get_by_role("button", name="Add and build").click()
+            page.set_input_files("input[type=file]", note)
             expect(page.locator("ol.steps li").first).to_be_visible()
             page.wait_for_url("**/library/thesis")
             page.get_by_role("link", name="Canals").click()
