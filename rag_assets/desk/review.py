@@ -38,7 +38,7 @@ _NO_DOCUMENT = frozenset({
     "no_entry", "unsure_entry", "not_in_library", "unknown_uid", "ambiguous_uid",
 })  # fmt: skip
 # Characters of a passage before and behind what counts; its page is beside it.
-_AROUND = 400
+_BEFORE, _BEHIND = 160, 400
 _YEAR_SECONDS = 365 * 24 * 3600
 _TONES = {"OK": "good", "WEAK": "weak", "MISSING": "bad", "ERROR": "bad"}
 _WORST_FIRST = ("bad", "weak", "good")
@@ -71,7 +71,7 @@ class ReviewView:
         asked = request.query_params if asked is None else asked
         self._desk = desk
         self.is_list = _order_of(request) == "urgency"
-        self.review = review if self.is_list else review.in_text_order()
+        self.review = review = _ordered(request, review) or review
         self.name = review.name
         self.item = cast("Item", self.review.find(asked.get("item", "")) or self.review.first())
         self.was_asked = asked.get("item", "") in ("", self.item.key)
@@ -216,9 +216,9 @@ class ReviewView:
         from rag_assets.auditing.reviewing import shown_parts
 
         before, marked, after = shown_parts(self.item, self.chosen)
-        if len(before) > _AROUND:
-            before = f"…{before[-_AROUND:]}"
-        return before, marked, f"{after[:_AROUND]}…" if len(after) > _AROUND else after
+        if len(before) > _BEFORE:
+            before = f"…{before[-_BEFORE:]}"
+        return before, marked, f"{after[:_BEHIND]}…" if len(after) > _BEHIND else after
 
     @property
     def marked(self) -> list[tuple[str, bool]]:
@@ -344,6 +344,11 @@ def _order_of(request: Request) -> str:
     return "text" if given == "text" else "urgency"
 
 
+def _ordered(request: Request, review: "Review | None") -> "Review | None":
+    is_text = review is not None and _order_of(request) == "text"
+    return review.in_text_order() if review is not None and is_text else review
+
+
 @router.post("/review/{name:path}")
 def act(request: Request, desk: DeskOf, name: str, form: FormOf) -> Response:
     """Check a draft, judge an item, replace a sentence, or take sources and report along."""
@@ -355,7 +360,7 @@ def act(request: Request, desk: DeskOf, name: str, form: FormOf) -> Response:
     if action == "sources":
         return _sources(desk, name, form)
     if action == "settle":
-        return _settle(desk, name, form)
+        return _settle(request, desk, name, form)
     if action in ("check", "keep"):
         return _work(desk, name, action, text_of(form, "item"))
     raise UsageError(
@@ -379,9 +384,7 @@ def _judge(request: Request, desk: Desk, name: str, form: "FormData") -> Respons
         comment=text_of(form, "comment"),
         chosen=text_of(form, "chosen"),
     )
-    review = desk.reviews.open(name)
-    if review is not None and _order_of(request) == "text":
-        review = review.in_text_order()
+    review = _ordered(request, desk.reviews.open(name))
     following = review.beside(key, 1, only_open=True) if review and review.find(key) else None
     # What was taken back is looked at again; else what comes next is.
     there = key if decision == "withdrawn" or following is None else following.key
@@ -406,10 +409,10 @@ def _edit(desk: Desk, name: str, form: "FormData") -> Response:
     return _back(name, form, item=item.key if item else "", said="edited")
 
 
-def _settle(desk: Desk, name: str, form: "FormData") -> Response:
+def _settle(request: Request, desk: Desk, name: str, form: "FormData") -> Response:
     from rag_assets.auditing.reference_check import settle_reference
 
-    before, key = desk.reviews.open(name), text_of(form, "item")
+    before, key = _ordered(request, desk.reviews.open(name)), text_of(form, "item")
     settle_reference(
         desk.library, desk.reviews.path(name), text_of(form, "entry"),
         text_of(form, "document") or _named(desk, text_of(form, "chosen")),
@@ -418,12 +421,17 @@ def _settle(desk: Desk, name: str, form: "FormData") -> Response:
     # What the citation means now is judged; others keep their verdicts.
     review = desk.reviews.check(desk.library, name, as_of=desk.today())
     item = before.find(key) if before is not None else None
-    if item is None:
+    if before is None or item is None:
         return _back(name, form, panel="references", said="settled")
     # It means another document, and is known by another key.
     number = item.row.number
     there = next((one.key for one in review.items if one.row.number == number), "")
-    return _back(name, form, item=there, said="settled")
+    # Of those that need a document the next one is shown, as after a judgement.
+    left = [one for one in before.items if one.machine.reason_code in _NO_DOCUMENT]
+    goes_on = item in left and text_of(form, "document") != "open"
+    following = [one.key for one in left[left.index(item) + 1 :]] if goes_on else []
+    shown = next((key for key in following if review.find(key)), there)
+    return _back(name, form, item=shown, after=there, said="settled")
 
 
 def _named(desk: Desk, typed: str) -> str:
