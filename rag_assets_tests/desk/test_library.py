@@ -34,10 +34,16 @@ def client(workspace: Workspace) -> Iterator[TestClient]:
 
 
 def test_each_document_says_how_it_stands(client: TestClient) -> None:
-    assert "1 failed, 2 published" in client.get("/library").text
+    for path in ("/", "/library"):
+        shown = client.get(path).text
+        assert 'status=failed">1 failed</a>' in shown
+        assert 'status=published">2 published</a>' in shown
+    # The first page says why, and what to do.
+    assert "broken.pdf" in client.get("/").text
+    assert "damaged file" in client.get("/").text
     listed = client.get("/library/thesis").text
     # What has a trouble comes first, with its reason and what to do.
-    assert listed.index("damaged") < listed.index("roofs.md")
+    assert listed.index("damaged file") < listed.index("roofs.md")
     assert "roofs.md" not in client.get("/library/thesis?status=failed").text
     assert HOSTILE not in listed
     assert client.get("/library/nowhere").status_code == 400
