@@ -56,4 +56,3 @@ def choose_language(form: FormOf) -> Response:
 def health() -> dict[str, str]:
     """Say that the desk answers; tells nothing of the workspace."""
     return {"status": "ok"}
-

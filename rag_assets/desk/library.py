@@ -20,8 +20,8 @@ from rag_assets.desk.rendering import page
 from rag_assets.desk.state import Desk, DeskOf, FormOf, Job, text_of
 from rag_assets.evidence.locating import locate
 from rag_assets.evidence.pictures import WholePage
-from rag_assets.model import PageBox, ParsedDocument, PublicationError, UsageError
-from rag_assets.parsing import read_parsed
+from rag_assets.model import PageBox, ParsedDocument, ParseFailure, PublicationError, UsageError
+from rag_assets.parsing import ParseHints, media_type_of, parser_for, read_parsed
 from rag_assets.retrieval import OpenedLibrary, Reader, Retriever
 from rag_assets.tracing import open_sql, read_named_rows
 from rag_assets.workspace import Namespace, Workspace
@@ -379,19 +379,27 @@ def add_files(desk: DeskOf, form: FormOf, name: str) -> Response:
     """Add files to raw/ and build; what lies there is never changed.
 
     Raises:
-        UsageError: no file was sent.
+        UsageError: no file was sent, or one that no parser reads; nothing is added then.
     """
     from rag_assets.knowledge import add_content
 
     namespace = desk.workspace.namespace(name)
-    files = [each for each in form.getlist("file") if isinstance(each, UploadFile)]
-    if not any(each.filename for each in files):
+    # A browser may send a path; what is kept is the name alone.
+    files = [
+        (PurePath(each.filename.replace("\\", "/")).name, each.file)
+        for each in form.getlist("file")
+        if isinstance(each, UploadFile) and each.filename
+    ]
+    if not files:
         raise UsageError("no file was chosen.")
-    for each in files:
-        if each.filename:
-            # A browser may send a path; what is kept is the name alone.
-            given = PurePath(each.filename.replace("\\", "/")).name
-            add_content(namespace, each.file.read(), given, given, {})
+    for given, file in files:
+        try:
+            parser_for(media_type_of(file.read(), ParseHints(extension=PurePath(given).suffix)))
+        except ParseFailure as failure:
+            raise UsageError(f"{given} was not added: {failure.message}") from failure
+        file.seek(0)
+    for given, file in files:
+        add_content(namespace, file.read(), given, given, {})
     return _built(desk, namespace)
 
 

@@ -66,7 +66,9 @@ def _sentences(language: Language) -> list[tuple[re.Pattern[str], str]]:
     found = []
     for message in read_po(io.BytesIO(source.read_bytes()), locale=language):
         pieces = re.split(r"%\((\w+)\)s", str(message.id))
-        holes = (f"(?P<{each}>.+?)" if at % 2 else re.escape(each) for at, each in enumerate(pieces))
+        holes = (
+            f"(?P<{each}>.+?)" if at % 2 else re.escape(each) for at, each in enumerate(pieces)
+        )
         found.append((sum(map(len, pieces[::2])), "".join(holes), str(message.string)))
     # Of two that fit, the one with more words.
     return [(re.compile(each, re.DOTALL), text) for size, each, text in sorted(found)[::-1] if size]

@@ -470,9 +470,7 @@ def _sources(desk: Desk, name: str, form: "FormData") -> Response:
     return _back(name, form, item=text_of(form, "item"), panel="sources", said=files)
 
 
-def _work(
-    desk: Desk, name: str, action: str, item: str = "", said: Sequence[str] = ()
-) -> Response:
+def _work(desk: Desk, name: str, action: str, item: str = "", said: Sequence[str] = ()) -> Response:
     desk.reviews.path(name)
     address = quote(f"/review/{name}")
 

@@ -50,7 +50,9 @@ def last_event(request: Request) -> int:
 
 async def _events(job: Job, after: int, language: Language) -> AsyncIterator[ServerSentEvent]:
     async for number, sentence in job.follow(after):
-        yield ServerSentEvent(f"<li>{escape(tell(language, sentence))}</li>", event="item", id=str(number))
+        yield ServerSentEvent(
+            f"<li>{escape(tell(language, sentence))}</li>", event="item", id=str(number)
+        )
     yield ServerSentEvent(job.result or f"/work/{job.key}", event="end")
 
 

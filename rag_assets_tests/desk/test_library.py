@@ -1,5 +1,6 @@
 """Library: documents with status and reasons; what was read of them; files dropped in."""
 
+import re
 from collections.abc import Iterator
 
 import pytest
@@ -83,6 +84,14 @@ def test_no_file_is_told(client: TestClient) -> None:
     assert sent.status_code == 400
 
 
+def test_a_file_that_no_parser_reads_is_refused(client: TestClient, workspace: Workspace) -> None:
+    files = [("file", ("a.md", b"Text.")), ("file", ("tool.exe", b"\x7fELF" + bytes(range(256))))]
+    sent = client.post("/library/thesis/files", files=files)
+    assert sent.status_code == 400
+    assert "tool.exe was not added" in sent.text
+    assert not (workspace.root / "raw/evidence/ingested").exists()
+
+
 class TestInBrowser:
     pytestmark = in_browser
 
@@ -102,6 +111,25 @@ class TestInBrowser:
             expect(page.locator("#view-blocks")).to_have_attribute("aria-current", "page")
             assert "view=blocks" in page.url
             assert hindrances(page) == []
+
+    def test_a_draft_is_dropped_on_the_first_page(self, workspace: Workspace) -> None:
+        drop = """name => { const files = new DataTransfer();
+            files.items.add(new File(["A green roof was 7 degrees cooler {#roofs}."], name));
+            for (const kind of ["dragover", "drop"]) document.querySelector("h1").dispatchEvent(
+              new DragEvent(kind, {dataTransfer: files, bubbles: true, cancelable: true})); }"""
+        with open_desk(workspace) as (page, served):
+            page.evaluate(drop, "tables.xlsx")
+            expect(page.locator(".trouble")).to_contain_text("tables.xlsx is not a draft")
+            page.goto(served.url)
+            page.evaluate(drop, "chapter.md")
+            page.wait_for_url("**/review/chapter.md")
+            page.goto(served.url)
+            line = page.get_by_role("listitem").filter(has_text="chapter.md")
+            expect(line).to_contain_text(re.compile(r"need attention|1 OK"))
+            assert hindrances(page) == []
+            (workspace.drafts / "chapter.md").write_text("Another text.")
+            page.reload()
+            expect(line).to_contain_text("edited since it was checked")
 
     def _both_languages(self, page: Page) -> None:
         for button, word in (("中文", "须知"), ("English", "What to know")):
