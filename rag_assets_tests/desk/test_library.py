@@ -62,15 +62,15 @@ def test_a_document_shows_what_was_read(client: TestClient) -> None:
     assert client.get("/library/thesis/nobody").status_code == 400
 
 
-@pytest.mark.parametrize("name", ["../../config.yaml", "..\\..\\config.yaml", "/etc/passwd"])
+@pytest.mark.parametrize("name", ["../../AGENT.md", "..\\..\\AGENT.md", "/etc/passwd"])
 def test_a_file_that_is_sent_stays_below_raw(
     client: TestClient, workspace: Workspace, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     monkeypatch.setattr("rag_assets.desk.library._build", lambda *_: "/library/thesis")
-    before = (workspace.root / "config.yaml").read_bytes()
+    (workspace.root / "AGENT.md").write_bytes(b"Before.")
     sent = client.post("/library/thesis/files", files={"file": (name, b"Text of its own.")})
     assert sent.status_code == 200
-    assert (workspace.root / "config.yaml").read_bytes() == before
+    assert (workspace.root / "AGENT.md").read_bytes() == b"Before."
     (added,) = (
         path
         for path in (workspace.root / "raw/evidence/ingested").iterdir()

@@ -765,7 +765,7 @@ class Reviews:
             review = None
         if review is not None:
             counts = Counter(str(item.row.status) for item in review.items)
-            return DraftSummary(name, dict(counts), is_outdated=not review.is_current)
+            return DraftSummary(name, dict(counts), review.is_edited, not review.is_current)
         stem = CITATIONS.stem(self._workspace, self._workspace.drafts / name)
         versions = find_versions(self._workspace.outputs / "audits", stem, ".json")
         if not versions:
