@@ -143,7 +143,9 @@ class ReviewView:
 
     @cached_property
     def is_stale(self) -> bool:
-        """Whether the source is not any more what was judged."""
+        """Whether the source, or what a person said is the source, is not what was judged."""
+        if self.item.machine.reason_code in _NO_DOCUMENT and self.entry is not None:
+            return self.entry.pairing.document is not None
         return self._desk.reviews.is_stale(self._desk.library, self.review, self.item)
 
     @property
@@ -424,14 +426,19 @@ def _settle(request: Request, desk: Desk, name: str, form: "FormData") -> Respon
     if before is None or item is None:
         return _back(name, form, panel="references", said="settled")
     # It means another document, and is known by another key.
-    number = item.row.number
-    there = next((one.key for one in review.items if one.row.number == number), "")
+    there = _key_now(review, item)
     # Of those that need a document the next one is shown, as after a judgement.
     left = [one for one in before.items if one.machine.reason_code in _NO_DOCUMENT]
     goes_on = item in left and text_of(form, "document") != "open"
     following = [one.key for one in left[left.index(item) + 1 :]] if goes_on else []
     shown = next((key for key in following if review.find(key)), there)
     return _back(name, form, item=shown, after=there, said="settled")
+
+
+def _key_now(review: "Review", item: "Item") -> str:
+    """Return the key of what is in an item's place, which may mean another document now."""
+    number = item.row.number
+    return next((one.key for one in review.items if one.row.number == number), "")
 
 
 def _named(desk: Desk, typed: str) -> str:
@@ -471,8 +478,8 @@ def _sources(desk: Desk, name: str, form: "FormData") -> Response:
 
 
 def _work(desk: Desk, name: str, action: str, item: str = "", said: Sequence[str] = ()) -> Response:
-    desk.reviews.path(name)
-    address = quote(f"/review/{name}")
+    before = desk.reviews.open(name)
+    address, looked_at = quote(f"/review/{name}"), before.find(item) if before else None
 
     def check(job: Job) -> str:
         from rag_assets.running import record_audit
@@ -484,7 +491,11 @@ def _work(desk: Desk, name: str, action: str, item: str = "", said: Sequence[str
         )
         record_audit(desk.workspace, outcome)
         if action == "check":
-            return f"{address}?{urlencode({'item': item})}" if item else address
+            review = desk.reviews.open(name)
+            if looked_at is None or review is None:
+                return address
+            key = looked_at.key if review.find(looked_at.key) else _key_now(review, looked_at)
+            return f"{address}?{urlencode({'item': key})}"
         return f"{address}?{urlencode({'panel': 'sources', 'said': outcome.html.name})}"
 
     job = desk.jobs.start(f"{action} {name}", check)

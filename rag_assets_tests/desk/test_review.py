@@ -108,7 +108,7 @@ def test_a_source_that_was_published_since_is_told(
     page = client.get(PAGE).text
     write_raw(workspace, "evidence/leaf.md", "# Leaves\n\nOther words.\n")
     build(workspace.namespace("thesis"))
-    stale = "This source has changed since it was judged."
+    stale = "The source or the pairing has changed since this was judged."
     assert stale in client.get(PAGE).text
     roofs = next(
         one
@@ -245,7 +245,7 @@ def test_hostile_names_titles_and_drafts_are_text(tmp_path: Path) -> None:
         desk.reviews.keep(desk.library, name, as_of=DAY)
         listed = client.get("/review").text
         (address,) = re.findall(r'href="(/review/[^"]+)"', listed)
-        for page in (listed, client.get(address).text, client.get(f"{address}?view=list").text):
+        for page in (listed, client.get(address).text, client.get(f"{address}?order=text").text):
             assert "<img" not in page
             assert html.escape(HOSTILE) in page
 
@@ -286,6 +286,7 @@ def test_an_entry_is_settled_by_a_click_and_its_citations_are_judged_again(
         assert set(read_settlements(workspace).values()) == {("thesis", "leaf")}
         doubtful = client.post(PAGE, data=said | {"chosen": "o"})
         assert (doubtful.status_code, "fits 2 documents" in doubtful.text) == (400, True)
+        client.post(PAGE, data=form | {"document": "open"})
         wrong = client.post(PAGE, data=form | {"document": "nowhere"})
         assert wrong.status_code == 400
         assert "There is no document `nowhere`" in html.unescape(wrong.text)
