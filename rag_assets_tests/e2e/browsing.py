@@ -26,7 +26,7 @@ VIEW = {"width": 1700, "height": 1050}
 # Bounds, not expectations: a busy machine of two cores needs a minute for what takes ten seconds.
 READY_SECONDS = 240
 STOP_SECONDS = 120
-SEE_MILLISECONDS = 30_000
+SEE_MILLISECONDS = 120_000
 _POLL_SECONDS = 0.5
 
 Found = TypeVar("Found")

@@ -119,7 +119,7 @@ def test_a_page_that_harms_is_refused_and_the_others_are_drawn(
     harm = f"{__name__}:{'wait' if '_SECONDS' in limits else 'fill'}"
     drawing = Drawing(own)
     try:
-        drawing._ready().wait_until_ready()
+        drawing.start().wait_until_ready()
         call = WorkerProcess.call
         monkeypatch.setattr(WorkerProcess, "call", lambda self, _, given: call(self, harm, given))
         assert why in drawing.draw(*asked, 1)
