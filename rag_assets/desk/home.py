@@ -33,11 +33,10 @@ def show(request: Request, desk: DeskOf) -> Response:
 
 
 def _saved_questions(workspace: Workspace) -> list[str]:
-    """Return the newest questions of queries/ in their own words."""
+    """Return questions of queries/ in their own words."""
     from rag_assets.evidence import readable_questions
 
-    saved = sorted(readable_questions(workspace), key=lambda one: -one.path.stat().st_mtime)
-    return [one.question.question for one in saved[:_LATEST]]
+    return [one.question.question for one in readable_questions(workspace)][:_LATEST]
 
 
 @router.post("/language")

@@ -94,7 +94,7 @@ def test_page_that_is_drawn_twice_is_rendered_once(
         is_alive = True
 
     monkeypatch.setattr(pymupdf.Page, "get_pixmap", counted)
-    monkeypatch.setattr(Drawing, "_ready", lambda _: Here())
+    monkeypatch.setattr(Drawing, "start", lambda _: Here())
     item = next(item for item in pack.items if item.doc_uid == "roofs")
     source = next(source for source in pack.sources if source.doc_uid == "roofs")
     with PagePictures(library) as pictures:
