@@ -9,7 +9,7 @@ from pathlib import Path, PurePosixPath
 from rag_assets.auditing.references import BIBLIOGRAPHY_SUFFIXES
 from rag_assets.auditing.storing import DRAFT_SUFFIXES, list_drafts
 from rag_assets.model import UsageError, hash_bytes
-from rag_assets.storage import write_bytes
+from rag_assets.storage import Notify, write_bytes
 from rag_assets.workspace import Workspace
 
 # What a draft reads besides itself; pictures and the like are left out of a zip.
@@ -19,7 +19,9 @@ _MOST_FILES, _MOST_BYTES = 2_000, 200_000_000
 _KEPT = ".replaced"
 
 
-def add_drafts(workspace: Workspace, name: str, data: bytes) -> tuple[str, ...]:
+def add_drafts(
+    workspace: Workspace, name: str, data: bytes, notify: Notify = lambda sentence: None
+) -> tuple[str, ...]:
     """Put a file, or the files of a zip, into `drafts/`.
 
     A draft of that name with other content is replaced; the former one is kept in
@@ -42,13 +44,17 @@ def add_drafts(workspace: Workspace, name: str, data: bytes) -> tuple[str, ...]:
         files = {path: data}
     else:
         known = ", ".join(DRAFT_SUFFIXES)
-        raise UsageError(f"{path} is no draft. Drop one of {known}, or a folder as .zip.")
+        raise UsageError(
+            f"{path} is not a draft. Drop one of {known}, or a folder as .zip. To add a source, "
+            "drop it on its library."
+        )
     for each, content in files.items():
         target = workspace.drafts / each
         if target.is_file() and target.read_bytes() != content:
             former = target.read_bytes()
             kept = f"{target.stem}-{hash_bytes(former)[:8]}{target.suffix}"
             write_bytes(workspace.drafts / _KEPT / kept, former)
+            notify(f"{each} is replaced; the former version is kept: drafts/{_KEPT}/{kept}")
         target.parent.mkdir(parents=True, exist_ok=True)
         write_bytes(target, content)
     found = (path.relative_to(workspace.drafts).as_posix() for path in list_drafts(workspace))

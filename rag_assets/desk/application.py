@@ -10,7 +10,7 @@ from starlette.staticfiles import StaticFiles
 
 from rag_assets.desk import asking, chunks, home, library, pages, review, working
 from rag_assets.desk.guard import Guard
-from rag_assets.desk.rendering import page, say
+from rag_assets.desk.rendering import language_of, page, say, tell
 from rag_assets.desk.state import Desk, guard_writes
 from rag_assets.model import (
     ChangedMeanwhileError,
@@ -70,7 +70,7 @@ def _add_laboratory(application: FastAPI, desk: Desk) -> bool:
 def trouble_page(request: Request, status: int, sentence: str) -> Response:
     """Return what went wrong: a page, or one line to the page's script."""
     if request.headers.get("x-desk-part"):
-        return PlainTextResponse(sentence, status)
+        return PlainTextResponse(tell(language_of(request), sentence), status)
     return page(request, "trouble.html", status, sentence=sentence)
 
 

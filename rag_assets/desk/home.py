@@ -1,13 +1,14 @@
-"""The first page: what stands in the workspace and where to go on; the language of the pages."""
-
-from pathlib import Path
+"""The first page: what needs doing in the workspace; the language of the pages."""
 
 from fastapi import APIRouter, Request
 from starlette.responses import RedirectResponse, Response
 
+from rag_assets.desk.asking import past_questions
 from rag_assets.desk.guard import HEALTH
+from rag_assets.desk.library import described_namespaces
 from rag_assets.desk.rendering import COOKIE, as_language, page
 from rag_assets.desk.state import DeskOf, FormOf, text_of
+from rag_assets.workspace import Workspace
 
 router = APIRouter()
 _YEAR_SECONDS = 365 * 24 * 3600
@@ -16,23 +17,26 @@ _LATEST = 5
 
 @router.get("/")
 def show(request: Request, desk: DeskOf) -> Response:
-    """Show drafts, namespaces, questions and the work that goes on."""
-    from rag_assets.auditing import list_drafts
-    from rag_assets.evidence import list_questions
-    from rag_assets.storage import read_pointer
-
-    workspace = desk.workspace
+    """Show what needs doing: drafts, documents that failed, what is stale, the latest questions."""
+    states, troubles = described_namespaces(desk.workspace)
     return page(
         request,
         "home.html",
-        drafts=[_inside(path, workspace.drafts) for path in list_drafts(workspace)],
-        namespaces=[
-            (name, read_pointer(workspace.namespace(name).publications) is not None)
-            for name in workspace.namespace_names
-        ],
-        questions=[path.name for path in list_questions(workspace)][-_LATEST:],
+        drafts=desk.reviews.summaries(),
+        namespaces=states,
+        is_empty=not any(state["documents"] or state["files"] for state in states),
+        troubles=troubles,
+        asked=past_questions(desk.workspace, _LATEST),
+        saved=_saved_questions(desk.workspace),
         jobs=desk.jobs.running(),
     )
+
+
+def _saved_questions(workspace: Workspace) -> list[str]:
+    """Return questions of queries/ in their own words."""
+    from rag_assets.evidence import readable_questions
+
+    return [one.question.question for one in readable_questions(workspace)][:_LATEST]
 
 
 @router.post("/language")
@@ -51,7 +55,3 @@ def choose_language(form: FormOf) -> Response:
 def health() -> dict[str, str]:
     """Say that the desk answers; tells nothing of the workspace."""
     return {"status": "ok"}
-
-
-def _inside(path: Path, folder: Path) -> str:
-    return path.relative_to(folder).as_posix()

@@ -20,11 +20,11 @@ from rag_assets.desk.rendering import page
 from rag_assets.desk.state import Desk, DeskOf, FormOf, Job, text_of
 from rag_assets.evidence.locating import locate
 from rag_assets.evidence.pictures import WholePage
-from rag_assets.model import PageBox, ParsedDocument, PublicationError, UsageError
-from rag_assets.parsing import read_parsed
+from rag_assets.model import PageBox, ParsedDocument, ParseFailure, PublicationError, UsageError
+from rag_assets.parsing import ParseHints, media_type_of, parser_for, read_parsed
 from rag_assets.retrieval import OpenedLibrary, Reader, Retriever
 from rag_assets.tracing import open_sql, read_named_rows
-from rag_assets.workspace import Namespace
+from rag_assets.workspace import Namespace, Workspace
 from rag_assets.workspace.stages import partitioned, way_to
 
 View = Literal["blocks", "sections", "chunks"]
@@ -277,13 +277,30 @@ _BUILD = "build"
 @router.get("/library")
 def list_namespaces(request: Request, desk: DeskOf) -> Response:
     """Show each namespace: what it holds, what is stale, what is amiss."""
-    from rag_assets.embedding import sound_models
-    from rag_assets.publishing import describe_namespace
+    states, troubles = described_namespaces(desk.workspace)
+    return page(request, "library.html", namespaces=states, troubles=troubles)
 
-    readable, unread = desk.workspace.sound_namespaces()
+
+def described_namespaces(workspace: Workspace) -> tuple[list[dict[str, Any]], list[str]]:
+    """Return what `describe_namespace` says of each, and why others cannot be read.
+
+    `unused` are the documents that nobody finds until a person does something; `amiss` is without
+    the sentences that count them.
+    """
+    from rag_assets.embedding import sound_models
+    from rag_assets.publishing import UNUSED, describe_namespace
+    from rag_assets.publishing import list_documents as documents_of
+
+    readable, unread = workspace.sound_namespaces()
     sound, unusable = sound_models(readable)
-    described = [describe_namespace(each, models) for each, models in sound]
-    return page(request, "library.html", namespaces=described, troubles=[*unread, *unusable])
+    states = []
+    for namespace, models in sound:
+        state = describe_namespace(namespace, models)
+        kinds = sum(1 for status in UNUSED if state["documents"].get(status))
+        lines = documents_of(namespace, models) if kinds else []
+        unused = [line for line in lines if line.status in UNUSED]
+        states.append(state | {"amiss": state["amiss"][kinds:], "unused": unused})
+    return states, [*unread, *unusable]
 
 
 @router.get("/library/{name}")
@@ -362,19 +379,27 @@ def add_files(desk: DeskOf, form: FormOf, name: str) -> Response:
     """Add files to raw/ and build; what lies there is never changed.
 
     Raises:
-        UsageError: no file was sent.
+        UsageError: no file was sent, or one that no parser reads; nothing is added then.
     """
     from rag_assets.knowledge import add_content
 
     namespace = desk.workspace.namespace(name)
-    files = [each for each in form.getlist("file") if isinstance(each, UploadFile)]
-    if not any(each.filename for each in files):
+    # A browser may send a path; what is kept is the name alone.
+    files = [
+        (PurePath(each.filename.replace("\\", "/")).name, each.file)
+        for each in form.getlist("file")
+        if isinstance(each, UploadFile) and each.filename
+    ]
+    if not files:
         raise UsageError("no file was chosen.")
-    for each in files:
-        if each.filename:
-            # A browser may send a path; what is kept is the name alone.
-            given = PurePath(each.filename.replace("\\", "/")).name
-            add_content(namespace, each.file.read(), given, given, {})
+    for given, file in files:
+        try:
+            parser_for(media_type_of(file.read(), ParseHints(extension=PurePath(given).suffix)))
+        except ParseFailure as failure:
+            raise UsageError(f"{given} was not added: {failure.message}") from failure
+        file.seek(0)
+    for given, file in files:
+        add_content(namespace, file.read(), given, given, {})
     return _built(desk, namespace)
 
 

@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from functools import cache, partial
@@ -15,6 +16,7 @@ from markupsafe import Markup
 from starlette.responses import HTMLResponse
 
 from rag_assets.model import drop_controls
+from rag_assets.parsing import PARSE_REASONS
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
 Language = Literal["en", "zh"]
 LANGUAGES: tuple[Language, ...] = get_args(Language)
 COOKIE = "desk_language"
+# Sentences that other rooms make, with holes: status, advice, progress.
+_SENTENCES = "said.po"
 
 
 @cache
@@ -42,6 +46,8 @@ def translations(language: Language) -> NullTranslations:
     catalogue = Catalog(locale=language)
     folder = files("rag_assets.desk") / "messages" / language
     for source in sorted(folder.iterdir(), key=lambda each: each.name):
+        if source.name == _SENTENCES:
+            continue
         for message in read_po(io.BytesIO(source.read_bytes()), locale=language):
             if message.id:
                 catalogue[message.id] = message
@@ -49,6 +55,31 @@ def translations(language: Language) -> NullTranslations:
     write_mo(compiled, catalogue)
     compiled.seek(0)
     return GNUTranslations(compiled)
+
+
+@cache
+def _sentences(language: Language) -> list[tuple[re.Pattern[str], str]]:
+    """Return patterns of the sentences that are made below the desk, with their translations."""
+    from babel.messages.pofile import read_po
+
+    source = files("rag_assets.desk") / "messages" / language / _SENTENCES
+    found = []
+    for message in read_po(io.BytesIO(source.read_bytes()), locale=language):
+        pieces = re.split(r"%\((\w+)\)s", str(message.id))
+        holes = (
+            f"(?P<{each}>.+?)" if at % 2 else re.escape(each) for at, each in enumerate(pieces)
+        )
+        found.append((sum(map(len, pieces[::2])), "".join(holes), str(message.string)))
+    # Of two that fit, the one with more words.
+    return [(re.compile(each, re.DOTALL), text) for size, each, text in sorted(found)[::-1] if size]
+
+
+def tell(language: Language, sentence: str) -> str:
+    """Return a sentence that was made below the desk in a language; as it is where none fits."""
+    for pattern, text in _sentences(language) if language != "en" else ():
+        if match := pattern.fullmatch(sentence):
+            return text % {name: tell(language, held) for name, held in match.groupdict().items()}
+    return sentence
 
 
 def as_language(name: str | None) -> Language:
@@ -84,6 +115,8 @@ def _environment(language: Language) -> "Environment":
     )
     environment.filters["local_time"] = local_time
     environment.filters["plain_json"] = _plain_json
+    environment.filters["told"] = partial(tell, language)
+    environment.globals["advice"] = lambda code: PARSE_REASONS.get(code, "")
     environment.install_gettext_translations(translations(language), newstyle=True)  # type: ignore[attr-defined]
     return environment
 

@@ -1,6 +1,6 @@
 """Drafts under review: their pages, and what a person decides on each citation."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast  # values of templates
@@ -316,15 +316,16 @@ def add(desk: DeskOf, form: FormOf) -> Response:
     from rag_assets.auditing.receiving import add_drafts
 
     files = [each for each in form.getlist("file") if isinstance(each, UploadFile)]
+    said: list[str] = []
     names = [
         name
         for each in files
         if each.filename
-        for name in add_drafts(desk.workspace, each.filename, each.file.read())
+        for name in add_drafts(desk.workspace, each.filename, each.file.read(), said.append)
     ]
     if not names:
         raise UsageError("no draft was chosen. Choose a .md, .txt, .docx, .tex or .zip file.")
-    return _work(desk, names[0], "check")
+    return _work(desk, names[0], "check", said=said)
 
 
 @router.get("/review/{name:path}")
@@ -476,13 +477,15 @@ def _sources(desk: Desk, name: str, form: "FormData") -> Response:
     return _back(name, form, item=text_of(form, "item"), panel="sources", said=files)
 
 
-def _work(desk: Desk, name: str, action: str, item: str = "") -> Response:
+def _work(desk: Desk, name: str, action: str, item: str = "", said: Sequence[str] = ()) -> Response:
     before = desk.reviews.open(name)
     address, looked_at = quote(f"/review/{name}"), before.find(item) if before else None
 
     def check(job: Job) -> str:
         from rag_assets.running import record_audit
 
+        for sentence in said:
+            job.tell(sentence)
         outcome = desk.reviews.keep(
             desk.library, name, as_of=desk.today(), notify=job.tell, on_progress=_progress(job)
         )
@@ -495,7 +498,7 @@ def _work(desk: Desk, name: str, action: str, item: str = "") -> Response:
             return f"{address}?{urlencode({'item': key})}"
         return f"{address}?{urlencode({'panel': 'sources', 'said': outcome.html.name})}"
 
-    job = desk.jobs.start(f"{name}: {action}", check)
+    job = desk.jobs.start(f"{action} {name}", check)
     return RedirectResponse(f"/work/{job.key}", 303)
 
 

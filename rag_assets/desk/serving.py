@@ -76,10 +76,14 @@ def serve_desk(
 
 
 def _warm(desk: Desk) -> None:
-    """Search once, so that the first question finds models read and publications open."""
+    """Search once, so that the first question finds models read and publications open.
+
+    The process that draws pages is started too: the first document would wait for it.
+    """
     from rag_assets.desk.tools import search
 
     try:
+        desk.pages.start()
         search(desk.library, "desk", top_k=1)
     except RagError:
         # Whoever asks the first question is told what is wrong, by the same search.

@@ -54,6 +54,11 @@ class DrawnPages:
                     self._kept.popitem(last=False)
             return drawn
 
+    def start(self) -> None:
+        """Start the process that draws."""
+        with self._lock:
+            self._drawing.start()
+
     def close(self) -> None:
         """End the process that draws."""
         with self._lock:

@@ -7,8 +7,8 @@ from fastapi import APIRouter, HTTPException, Request
 from sse_starlette import EventSourceResponse, ServerSentEvent
 from starlette.responses import RedirectResponse, Response
 
-from rag_assets.desk.rendering import page
-from rag_assets.desk.state import DeskOf, Job
+from rag_assets.desk.rendering import Language, page, tell
+from rag_assets.desk.state import DeskOf, Job, LanguageOf
 
 router = APIRouter()
 
@@ -23,10 +23,16 @@ def look(request: Request, desk: DeskOf, key: str) -> Response:
 
 
 @router.get("/work/{key}/stream")
-async def follow(request: Request, desk: DeskOf, key: str) -> Response:
-    """Send each sentence as it is said, from the one after `Last-Event-ID`, and the end."""
+async def follow(
+    request: Request, desk: DeskOf, language: LanguageOf, key: str, after: int = 0
+) -> Response:
+    """Send each sentence as it is said, from the one after `after` or `Last-Event-ID`, and the end.
+
+    Args:
+        after: how many the page holds already.
+    """
     job = _job(desk, key)
-    return EventSourceResponse(_events(job, last_event(request)))
+    return EventSourceResponse(_events(job, max(after, last_event(request)), language))
 
 
 @router.post("/work/{key}/cancel")
@@ -42,9 +48,11 @@ def last_event(request: Request) -> int:
     return int(said) if said.isdecimal() else 0
 
 
-async def _events(job: Job, after: int) -> AsyncIterator[ServerSentEvent]:
+async def _events(job: Job, after: int, language: Language) -> AsyncIterator[ServerSentEvent]:
     async for number, sentence in job.follow(after):
-        yield ServerSentEvent(f"<li>{escape(sentence)}</li>", event="item", id=str(number))
+        yield ServerSentEvent(
+            f"<li>{escape(tell(language, sentence))}</li>", event="item", id=str(number)
+        )
     yield ServerSentEvent(job.result or f"/work/{job.key}", event="end")
 
 

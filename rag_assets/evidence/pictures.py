@@ -112,7 +112,7 @@ class Drawing:
             "number": number, "quote": quote, "boxes": [asdict(box) for box in boxes],
         }  # fmt: skip
         try:
-            drawn: dict[str, Any] = self._ready().call(f"{__name__}:draw_in_worker", arguments)
+            drawn: dict[str, Any] = self.start().call(f"{__name__}:draw_in_worker", arguments)
         except WorkerTimeoutError:
             why = f"it takes longer than {_SECONDS:g} s"
         except WorkerDiedError:
@@ -122,7 +122,8 @@ class Drawing:
         self._refused[key] = f"No picture: page {number} of {uri} cannot be drawn ({why})."
         return self._refused[key]
 
-    def _ready(self) -> "WorkerProcess":
+    def start(self) -> "WorkerProcess":
+        """Return the process, started where it does not run."""
         from rag_assets.parsing import WorkerProcess
 
         if self._worker is None or not self._worker.is_alive:

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
         quote_text,
     )
     from rag_assets.publishing.status import (
+        UNUSED,
         DocumentLine,
         citability_conflicts,
         describe_namespace,
@@ -82,6 +83,7 @@ __getattr__ = lazy_names(
         "export_parsed": "export",
         "holds_texts": "status",
         "index_differences": "status",
+        "UNUSED": "status",
         "lacks_documents": "status",
         "list_documents": "status",
         "look_since_publication": "changes",

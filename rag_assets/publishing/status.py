@@ -43,13 +43,12 @@ from rag_assets.workspace import (
     settings_digest,
 )
 
-# Documents that nobody finds until a person does something, and what became of them.
-_UNUSED = {
+UNUSED = {
     "failed": "could not be read",
     "withheld": "withheld",
     "refused": "refused",
 }
-
+"""Documents that nobody finds until a person does something: status, and what became of them."""
 
 # A document that nobody can read has a uid all the same.
 _ACCEPTED = {"failed": "; `rag meta set UID archived=true --reason …` leaves one out for good"}
@@ -355,7 +354,7 @@ def _stale(
 
 def lacks_documents(state: Mapping[str, Any]) -> bool:
     """Say whether a described namespace has files that nobody finds, and no person accepts."""
-    return any(state["documents"].get(status) for status in _UNUSED)
+    return any(state["documents"].get(status) for status in UNUSED)
 
 
 def _amiss(namespace: Namespace, statuses: Mapping[str, int]) -> list[str]:
@@ -363,7 +362,7 @@ def _amiss(namespace: Namespace, statuses: Mapping[str, int]) -> list[str]:
         f"{count_of(statuses[status], 'file' if status == 'refused' else 'document')} {what}: "
         f"`rag documents --namespace {namespace.name} --status {status}` says which and why"
         + _ACCEPTED.get(status, "")
-        for status, what in _UNUSED.items()
+        for status, what in UNUSED.items()
         if statuses[status]
     ]
 

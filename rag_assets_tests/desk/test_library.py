@@ -1,5 +1,6 @@
 """Library: documents with status and reasons; what was read of them; files dropped in."""
 
+import re
 from collections.abc import Iterator
 
 import pytest
@@ -34,10 +35,16 @@ def client(workspace: Workspace) -> Iterator[TestClient]:
 
 
 def test_each_document_says_how_it_stands(client: TestClient) -> None:
-    assert "1 failed, 2 published" in client.get("/library").text
+    for path in ("/", "/library"):
+        shown = client.get(path).text
+        assert 'status=failed">1 failed</a>' in shown
+        assert 'status=published">2 published</a>' in shown
+    # The first page says why, and what to do.
+    assert "broken.pdf" in client.get("/").text
+    assert "damaged file" in client.get("/").text
     listed = client.get("/library/thesis").text
     # What has a trouble comes first, with its reason and what to do.
-    assert listed.index("damaged") < listed.index("roofs.md")
+    assert listed.index("damaged file") < listed.index("roofs.md")
     assert "roofs.md" not in client.get("/library/thesis?status=failed").text
     assert HOSTILE not in listed
     assert client.get("/library/nowhere").status_code == 400
@@ -55,15 +62,15 @@ def test_a_document_shows_what_was_read(client: TestClient) -> None:
     assert client.get("/library/thesis/nobody").status_code == 400
 
 
-@pytest.mark.parametrize("name", ["../../config.yaml", "..\\..\\config.yaml", "/etc/passwd"])
+@pytest.mark.parametrize("name", ["../../AGENT.md", "..\\..\\AGENT.md", "/etc/passwd"])
 def test_a_file_that_is_sent_stays_below_raw(
     client: TestClient, workspace: Workspace, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     monkeypatch.setattr("rag_assets.desk.library._build", lambda *_: "/library/thesis")
-    before = (workspace.root / "config.yaml").read_bytes()
+    (workspace.root / "AGENT.md").write_bytes(b"Before.")
     sent = client.post("/library/thesis/files", files={"file": (name, b"Text of its own.")})
     assert sent.status_code == 200
-    assert (workspace.root / "config.yaml").read_bytes() == before
+    assert (workspace.root / "AGENT.md").read_bytes() == b"Before."
     (added,) = (
         path
         for path in (workspace.root / "raw/evidence/ingested").iterdir()
@@ -77,6 +84,14 @@ def test_no_file_is_told(client: TestClient) -> None:
     assert sent.status_code == 400
 
 
+def test_a_file_that_no_parser_reads_is_refused(client: TestClient, workspace: Workspace) -> None:
+    files = [("file", ("a.md", b"Text.")), ("file", ("tool.exe", b"\x7fELF" + bytes(range(256))))]
+    sent = client.post("/library/thesis/files", files=files)
+    assert sent.status_code == 400
+    assert "tool.exe was not added" in sent.text
+    assert not (workspace.root / "raw/evidence/ingested").exists()
+
+
 class TestInBrowser:
     pytestmark = in_browser
 
@@ -87,8 +102,7 @@ class TestInBrowser:
         note.write_text("# Canals\n\nWater cools a street by two degrees.\n")
         with open_desk(workspace, "/library/thesis") as (page, _):
             self._both_languages(page)
-            page.set_input_files("#file", note)
-            page.get_by_role("button", name="Add and build").click()
+            page.set_input_files("input[type=file]", note)
             expect(page.locator("ol.steps li").first).to_be_visible()
             page.wait_for_url("**/library/thesis")
             page.get_by_role("link", name="Canals").click()
@@ -97,6 +111,25 @@ class TestInBrowser:
             expect(page.locator("#view-blocks")).to_have_attribute("aria-current", "page")
             assert "view=blocks" in page.url
             assert hindrances(page) == []
+
+    def test_a_draft_is_dropped_on_the_first_page(self, workspace: Workspace) -> None:
+        drop = """name => { const files = new DataTransfer();
+            files.items.add(new File(["A green roof was 7 degrees cooler {#roofs}."], name));
+            for (const kind of ["dragover", "drop"]) document.querySelector("h1").dispatchEvent(
+              new DragEvent(kind, {dataTransfer: files, bubbles: true, cancelable: true})); }"""
+        with open_desk(workspace) as (page, served):
+            page.evaluate(drop, "tables.xlsx")
+            expect(page.locator(".trouble")).to_contain_text("tables.xlsx is not a draft")
+            page.goto(served.url)
+            page.evaluate(drop, "chapter.md")
+            page.wait_for_url("**/review/chapter.md")
+            page.goto(served.url)
+            line = page.get_by_role("listitem").filter(has_text="chapter.md")
+            expect(line).to_contain_text(re.compile(r"need attention|1 OK"))
+            assert hindrances(page) == []
+            (workspace.drafts / "chapter.md").write_text("Another text.")
+            page.reload()
+            expect(line).to_contain_text("edited since it was checked")
 
     def _both_languages(self, page: Page) -> None:
         for button, word in (("中文", "须知"), ("English", "What to know")):

@@ -94,7 +94,7 @@ def test_page_that_is_drawn_twice_is_rendered_once(
         is_alive = True
 
     monkeypatch.setattr(pymupdf.Page, "get_pixmap", counted)
-    monkeypatch.setattr(Drawing, "_ready", lambda _: Here())
+    monkeypatch.setattr(Drawing, "start", lambda _: Here())
     item = next(item for item in pack.items if item.doc_uid == "roofs")
     source = next(source for source in pack.sources if source.doc_uid == "roofs")
     with PagePictures(library) as pictures:
@@ -119,7 +119,7 @@ def test_a_page_that_harms_is_refused_and_the_others_are_drawn(
     harm = f"{__name__}:{'wait' if '_SECONDS' in limits else 'fill'}"
     drawing = Drawing(own)
     try:
-        drawing._ready().wait_until_ready()
+        drawing.start().wait_until_ready()
         call = WorkerProcess.call
         monkeypatch.setattr(WorkerProcess, "call", lambda self, _, given: call(self, harm, given))
         assert why in drawing.draw(*asked, 1)

@@ -230,14 +230,16 @@ def test_sources_that_stand_are_exported_in_the_order_of_citing(workspace: Works
 def test_a_review_opens_with_what_was_kept(workspace: Workspace) -> None:
     reviews, library, review = checked(workspace)
     assert Reviews(workspace).open(NAME) is None
-    assert [one.counts for one in reviews.summaries()] == [{}]
+    assert [one.counts for one in Reviews(workspace).summaries()] == [{}]
     outcome = reviews.keep(library, NAME, as_of=DAY)
     again = Reviews(workspace)
     kept = opened(again)
     assert kept.audit.audit_id == outcome.audit.audit_id
     assert kept_report(workspace, kept) == outcome.html
-    assert again.summaries()[0].counts["OK"] == 2
+    (summary,) = again.summaries()
+    assert (summary.counts["OK"], summary.is_edited, summary.is_outdated) == (2, False, False)
     judge(reviews, library, review.items[0], "supported")
+    assert again.summaries()[0].attention == summary.attention - 1
     assert opened(again).items[0].row.status == "OK"
 
 

@@ -490,11 +490,21 @@ class DraftSummary:
 
     Args:
         name: path below drafts/.
-        counts: of its newest stored audit, by status; empty where it was never checked.
+        counts: of its newest audit, by status, with what people decided; empty where it was never
+            checked.
+        is_edited: whether the draft was edited since.
+        is_outdated: whether the library was published again since.
     """
 
     name: str
     counts: dict[str, int]
+    is_edited: bool = False
+    is_outdated: bool = False
+
+    @property
+    def attention(self) -> int:
+        """How many citations need attention."""
+        return sum(self.counts.values()) - self.counts.get("OK", 0)
 
 
 class Reviews:
@@ -519,8 +529,8 @@ class Reviews:
         return [path.relative_to(folder).as_posix() for path in list_drafts(self._workspace)]
 
     def summaries(self) -> list[DraftSummary]:
-        """Return all drafts with the counts of their newest stored audits."""
-        return [DraftSummary(name, self._counts(name)) for name in self.names()]
+        """Return all drafts with the counts of their newest audits."""
+        return [self._summary(name) for name in self.names()]
 
     def path(self, name: str) -> Path:
         """Return the file of a draft.
@@ -747,13 +757,20 @@ class Reviews:
                 return False
         return True
 
-    def _counts(self, name: str) -> dict[str, int]:
+    def _summary(self, name: str) -> DraftSummary:
+        try:
+            review = self.open(name)
+        except UsageError:  # it cannot be read; its own page says why
+            review = None
+        if review is not None:
+            counts = Counter(str(item.row.status) for item in review.items)
+            return DraftSummary(name, dict(counts), review.is_edited, not review.is_current)
         stem = CITATIONS.stem(self._workspace, self._workspace.drafts / name)
         versions = find_versions(self._workspace.outputs / "audits", stem, ".json")
         if not versions:
-            return {}
-        counts: Any = read_json(versions[-1][1], "citation audit").get("counts", {})
-        return {str(status): int(count) for status, count in counts.items()}
+            return DraftSummary(name, {})
+        stored: Any = read_json(versions[-1][1], "citation audit").get("counts", {})
+        return DraftSummary(name, {str(s): int(n) for s, n in stored.items()}, is_edited=True)
 
 
 def _stamp(path: Path) -> _Stamp:
