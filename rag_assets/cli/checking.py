@@ -1,12 +1,12 @@
-"""`rag check`, `verify-citations`, `audit`, `references`, `trace`, `health`: what a draft, or a
-sentence, rests on.
-"""
+"""What a draft or a sentence rests on: `rag check`, `watch`, `verify-citations`, `audit` and more."""
 
 import getpass
 import json
 import threading
+import time
 import webbrowser
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from datetime import date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -39,18 +39,23 @@ from rag_assets.cli.summaries import (
     summarise_citations,
     summarise_claims,
 )
-from rag_assets.model import UsageError, WorkspaceError
+from rag_assets.model import Progress, RagError, UsageError, WorkspaceError
 from rag_assets.workspace import Workspace, choose_secrets, library_of
 
 if TYPE_CHECKING:
-    from rag_assets.auditing import AuditKind
+    from rag_assets.auditing import AuditKind, CitationAudit
     from rag_assets.auditing.claims import CounterMode
     from rag_assets.auditing.sarif import FailOn
-    from rag_assets.publishing import DocumentLine
 
 _draft_argument = click.argument(
     "draft", type=click.Path(path_type=Path, exists=True, dir_okay=False)
 )
+
+_sources_argument = click.argument(
+    "sources", required=False, type=click.Path(path_type=Path, exists=True)
+)
+# Seconds between two looks at a draft that is watched.
+_PAUSE = 0.3
 
 _fail_on = click.option(
     "--fail-on", type=click.Choice(["unpaired", "missing", "weak"]),
@@ -67,18 +72,116 @@ _fail_on = click.option(
     "options. Exit code 3 where a citation could not be checked, and where --fail-on says so."
 )
 @_draft_argument
-@click.argument("sources", required=False, type=click.Path(path_type=Path, exists=True))
+@_sources_argument
 @click.option("--open", "opens", is_flag=True, help="Review the result in the browser.")
+@click.option(
+    "--format", "form", type=click.Choice(["text", "markdown", "sarif"]), default="text",
+    show_default=True, help="Print a summary, the whole report, or SARIF for editors.",
+)  # fmt: skip
 @_fail_on
-@full_option
 @json_option
 def check(
-    draft: Path, sources: Path | None, opens: bool, fail_on: "FailOn | None", is_full: bool,
+    draft: Path, sources: Path | None, opens: bool, form: str, fail_on: "FailOn | None",
     as_json: bool,
 ) -> None:  # fmt: skip
     """Bring the library up to date as far as a check reads it, judge, and print."""
-    from rag_assets.auditing import CITATIONS, audit_to_json, read_draft
+    from rag_assets.auditing import CITATIONS, audit_to_json
     from rag_assets.auditing.sarif import failing
+
+    with shown_progress() as progress:
+        made = _prepare(draft, sources, progress)
+        outcome = CITATIONS.make(
+            made.workspace, made.draft, namespaces=made.names, as_of=date.today(),
+            on_progress=progress,
+        )  # fmt: skip
+    if outcome.is_new:
+        from rag_assets.running import record_audit
+
+        record_audit(made.workspace, outcome)
+    found = outcome.audit
+    text = {
+        "text": lambda: summarise_check(found, made.keys, made.where, made.unread, made.notes),
+        "markdown": lambda: outcome.markdown.read_text(encoding="utf-8"),
+        "sarif": lambda: _as_sarif(found, draft),
+    }[form]()
+    value = {
+        "library": str(made.workspace.root), "report": str(outcome.html), "unread": made.unread,
+        "notes": made.notes, "audit": audit_to_json(found),
+    }  # fmt: skip
+    print_result(as_json, value, text)
+    review = "" if opens else "\nreview:  the same command with --open, in the browser"
+    click.echo(f"library: {made.workspace.root}\nreport:  {outcome.html}{review}", err=True)
+    if opens:
+        _review(made.workspace, made.draft)
+    is_refused = found.errors or (fail_on and failing(found, fail_on))
+    click.get_current_context().exit(REFUSED if is_refused else DONE)
+
+
+@click.command(
+    help="Check DRAFT, and again each time you save it, and show the citations whose verdict is "
+    "new. SOURCES as for `rag check`. Ctrl-C ends it."
+)
+@_draft_argument
+@_sources_argument
+def watch(draft: Path, sources: Path | None) -> None:
+    """Judge with the library and the models open; verdicts of unchanged sentences are stored."""
+    from rag_assets.auditing import judge_draft, read_draft
+    from rag_assets.retrieval import OpenedLibrary
+
+    with shown_progress() as progress:
+        made = _prepare(draft, sources, progress)
+    seen: set[tuple[str, str, str, str]] = set()
+    with OpenedLibrary(made.workspace) as library:
+        for saved_at in saves(made.draft):
+            try:
+                read = read_draft(made.draft, made.names)
+                found = judge_draft(library, read, as_of=date.today())
+            except RagError as error:  # a draft that is half written; the next save may be whole
+                click.echo(f"{saved_at:%H:%M:%S} {error}", err=True)
+                continue
+            rows = {(row.claim, row.cites, row.status, row.reason): row for row in found.rows}
+            fresh = replace(found, rows=tuple(rows[key] for key in rows.keys() - seen))
+            click.echo(f"{saved_at:%H:%M:%S} {len(fresh.rows)} of {len(found.rows)} are new.")
+            if fresh.rows:
+                notes, unread = ((), ()) if seen else (made.notes, made.unread)
+                click.echo(summarise_check(fresh, made.keys, made.where, unread, notes))
+            seen = {*rows}
+
+
+def saves(path: Path) -> Iterator[datetime]:
+    """Yield now, and each time that a file has been saved."""
+    saved = 0
+    while True:
+        if path.exists() and (now := path.stat().st_mtime_ns) != saved:
+            saved = now
+            yield datetime.now()
+        time.sleep(_PAUSE)
+
+
+@dataclass(frozen=True, slots=True)
+class _Prepared:
+    """A library that is up to date for a check.
+
+    Args:
+        draft: as it is in the library.
+        names: namespaces that it may cite; all if none.
+        keys: citation keys by namespace and uid.
+        where: the place of new sources, as it is shown.
+        unread: files that could not be read, each with the reason.
+    """
+
+    workspace: Workspace
+    draft: Path
+    names: tuple[str, ...]
+    keys: dict[tuple[str, str | None], str]
+    where: str
+    unread: list[str]
+    notes: list[str]
+
+
+def _prepare(draft: Path, sources: Path | None, shown: Progress) -> _Prepared:
+    """Find or make the library of a draft, and bring its texts up to date."""
+    from rag_assets.auditing import read_draft
 
     place = draft.absolute()
     read_draft(place)  # what is wrong with it is said before a library is made
@@ -87,51 +190,36 @@ def check(
     choose_secrets(workspace)
     read_models_ahead(workspace)
     notes = _import_bibliography(workspace, names, sources)
-    unread: list[DocumentLine] = []
-    keys: dict[tuple[str, str | None], str] = {}
-    statuses: set[str] = set()
-    with shown_progress() as shown:
 
-        def progress(what: str, done: int, total: int) -> None:
-            if total:  # else it is news of the build
-                shown(what, done, total)
+    def progress(what: str, done: int, total: int) -> None:
+        if total:  # else it is news of the build
+            shown(what, done, total)
 
-        for namespace, models in open_with_models(names):
-            lines = bring_texts_up_to_date(namespace, models, progress)
-            statuses |= {line.status for line in lines}
-            unread += [line for line in lines if line.status in {"failed", "withheld", "refused"}]
-            keys |= {(line.namespace, line.doc_uid): line.citation_key or "" for line in lines}
-        if sources is not None and not any(status == "published" for status in statuses):
-            raise UsageError(f"{sources}: nothing there could be read. Put the cited papers there.")
-        linked = _link(workspace, place)
-        outcome = CITATIONS.make(
-            workspace, linked, namespaces=names, as_of=date.today(), on_progress=progress
-        )
-    if outcome.is_new:
-        from rag_assets.running import record_audit
-
-        record_audit(workspace, outcome)
-    found = outcome.audit
+    lines = [
+        line
+        for namespace, models in open_with_models(names)
+        for line in bring_texts_up_to_date(namespace, models, progress)
+    ]
+    if sources is not None and not any(line.status == "published" for line in lines):
+        raise UsageError(f"{sources}: nothing there could be read. Put the cited papers there.")
     root = sources or workspace.root / "raw"
     where = f"{root.name}/evidence/" if (root / "evidence").is_dir() else f"{root.name}/"
-    where = where if root.is_dir() else f"the library of {root.name}"
-    files = [f"{', '.join(one.paths)}: {one.message}" for one in unread]
-    text = (
-        outcome.markdown.read_text(encoding="utf-8")
-        if is_full
-        else summarise_check(found, keys, where, files, notes)
-    )
-    value = {
-        "library": str(workspace.root), "report": str(outcome.html), "unread": files,
-        "notes": notes, "audit": audit_to_json(found),
-    }  # fmt: skip
-    print_result(as_json, value, text)
-    review = "" if opens else "\nreview:  the same command with --open, in the browser"
-    click.echo(f"library: {workspace.root}\nreport:  {outcome.html}{review}", err=True)
-    if opens:
-        _review(workspace, linked)
-    is_refused = found.errors or (fail_on and failing(found, fail_on))
-    click.get_current_context().exit(REFUSED if is_refused else DONE)
+    unread = [line for line in lines if line.status in {"failed", "withheld", "refused"}]
+    return _Prepared(
+        workspace, _link(workspace, place), names,
+        {(line.namespace, line.doc_uid): line.citation_key or "" for line in lines},
+        where if root.is_dir() else f"the library of {root.name}",
+        [f"{', '.join(one.paths)}: {one.message}" for one in unread], notes,
+    )  # fmt: skip
+
+
+def _as_sarif(audit: "CitationAudit", draft: Path) -> str:
+    """Return an audit as SARIF; the draft's place is relative to the current folder."""
+    from rag_assets.auditing.sarif import audit_to_sarif
+
+    here, place = Path.cwd(), draft.resolve()
+    uri = place.relative_to(here) if place.is_relative_to(here) else place
+    return json.dumps(audit_to_sarif(audit, quote(uri.as_posix())), indent=1, ensure_ascii=False)
 
 
 def _library_for(draft: Path, sources: Path | None) -> tuple[Workspace, tuple[str, ...]]:
@@ -289,17 +377,13 @@ def verify_citations(
     if draft is None:
         return
     from rag_assets.auditing import CITATIONS
-    from rag_assets.auditing.sarif import audit_to_sarif, failing
+    from rag_assets.auditing.sarif import failing
 
     found = _audit(
         CITATIONS, draft, names, as_of, {}, summarise_citations, is_full=is_full, as_json=as_json
     )  # fmt: skip
     if sarif is not None:
-        here = Path.cwd()
-        place = draft.resolve()
-        uri = place.relative_to(here) if place.is_relative_to(here) else place
-        log = audit_to_sarif(found, quote(uri.as_posix()))
-        write_output(sarif, f"{json.dumps(log, indent=1, ensure_ascii=False)}\n".encode())
+        write_output(sarif, f"{_as_sarif(found, draft)}\n".encode())
     if comments is not None:
         from rag_assets.auditing.word_comments import comment_draft
         from rag_assets.model import count_of

@@ -42,6 +42,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
     },
     "Audit": {
         "check": ("checking", "Check a draft's citations and show what needs attention first."),
+        "watch": ("checking", "Check a draft each time you save it."),
         "audit": ("checking", "Find a draft's strong assertions and what supports them."),
         "verify-citations": ("checking", "Check that a draft's cited sources support it."),
         "references": ("checking", "Check the reference list of DRAFT."),

@@ -285,7 +285,7 @@ def summarise_check(
             lines, block, shown = [*lines, *block], [], shown + len(part)
         if block:
             rest = len(rows) - shown
-            lines += ["", f"… and {rest} more: --full prints them, and the report has them."]
+            lines += ["", f"… and {rest} more: `--format markdown` prints all."]
             break
     return "\n".join([*lines, *tail]).rstrip()
 

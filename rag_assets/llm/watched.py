@@ -64,4 +64,5 @@ class WatchedModel:
             raise
         if isinstance(found, Completion):
             return found
+        self.budget.require_time()  # a request that was cut off there failed for that reason
         raise found

@@ -2,7 +2,9 @@
 
 import json
 import shutil
+from collections.abc import Iterator
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -96,3 +98,29 @@ def test_rows_are_in_order_of_urgency_and_cut_to_the_limit(thesis: Path, first: 
     assert shown[8].startswith("   line 59, ")
     assert len(shown) <= MOST_LINES
     assert sum("more: --full" in line for line in shown) == 1
+
+
+def test_a_watched_draft_shows_what_is_new_at_each_save(
+    thesis: Path, first: Result, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert first.exit_code == 3
+    draft = thesis / "watched.md"
+    said = "Albedo fell from 0.38 to 0.24 within two years {#cool-pavements-2023}.\n\n"
+    draft.write_text(said, "utf-8")
+
+    def saves(path: Path) -> Iterator[datetime]:
+        yield datetime(2026, 1, 1, 9)
+        path.write_text(said + "It cost 12 euros {#cool-pavements-2023}.\n", "utf-8")
+        yield datetime(2026, 1, 1, 10)
+        path.write_text(said, "utf-8")
+        yield datetime(2026, 1, 1, 11)
+
+    monkeypatch.setattr("rag_assets.cli.checking.saves", saves)
+    watched = rag("watch", draft, thesis / "papers")
+    assert watched.exit_code == 0, watched.output
+    at_first, then, at_last = watched.stdout.split(" are new.")[:3]
+    assert at_first == "09:00:00 1 of 1"
+    assert then.endswith("10:00:00 1 of 2")
+    assert at_last.endswith("11:00:00 0 of 1")
+    assert "It cost 12 euros" in at_last
+    assert "Albedo" not in at_last

@@ -106,7 +106,7 @@ LAWS = {
     "laws/行政复议法.md": "# 行政复议法\n\n第十条 不履行决定的，应当处罚。\n",
 }
 # Serve, need a network or a laboratory, or show a placeholder: only their options are tested.
-NOT_RUN = re.compile(r"rag (desk|ui|mcp|models|lab (run|request))\b|\[--|\b(DIR|RUN)\b")
+NOT_RUN = re.compile(r"rag (desk|ui|mcp|watch|models|lab (run|request))\b|\[--|\b(DIR|RUN)\b")
 
 
 def commands() -> list[str]:

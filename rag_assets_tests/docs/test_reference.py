@@ -55,7 +55,7 @@ ORDERS = re.compile(
     "Suggest|Trace|Turn|Work|Write"
 )
 # They serve until they are ended.
-SERVERS = frozenset({"desk", "mcp", "ui"})
+SERVERS = frozenset({"desk", "mcp", "ui", "watch"})
 
 
 @pytest.mark.parametrize(("path", "command"), ALL, ids=[" ".join(path) for path, _ in ALL])
