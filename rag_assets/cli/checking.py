@@ -1,4 +1,4 @@
-"""What a draft or a sentence rests on: `rag check`, `watch`, `verify-citations`, `audit` and more."""
+"""What a draft or a sentence rests on: `rag check`, `watch`, `verify-citations`, `audit` …"""
 
 import getpass
 import json
