@@ -1,4 +1,4 @@
-"""What a draft or a sentence rests on: `rag check`, `watch`, `verify-citations`, `audit` …"""
+"""What a draft or a sentence rests on: `rag check`, `watch`, `verify-citations`, `audit`, others."""
 
 import getpass
 import json
