@@ -1,4 +1,4 @@
-"""What a draft or a sentence rests on: `rag check`, `watch`, `verify-citations`, `audit`, others."""
+"""What a draft or a sentence rests on: `rag check`, `watch`, `verify-citations` and others."""
 
 import getpass
 import json
