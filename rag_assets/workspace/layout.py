@@ -165,11 +165,50 @@ def _root_name(raw: str) -> str:
     return path.name if path.is_absolute() else path.as_posix().strip("/") or "raw"
 
 
+class _Below:
+    """A path below the root of a workspace."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+
+    def __get__(self, workspace: "Workspace", _: object) -> Path:
+        return workspace.root / self._path
+
+
 @dataclass(frozen=True)
 class Workspace:
     """A workspace folder. `Workspace.find()` looks for it the way the commands do."""
 
     root: Path
+
+    #: Journal, inventory, Dagster home, query runs.
+    meta = _Below("meta")
+    #: The Dagster instance of this workspace.
+    dagster_home = _Below("meta/dagster")
+    #: What audits keep of earlier ones; a reserved name, so that no namespace has it.
+    judgements = _Below("data/citation_audits")
+    #: What people have decided on citations; as little rebuilt as the identity journals.
+    judgement_journal = _Below("meta/journal/judgements/citations.jsonl")
+    #: Which documents people have said that entries of reference lists mean.
+    reference_journal = _Below("meta/journal/judgements/references.jsonl")
+    #: BibTeX, CSL-JSON and RIS files of the user, for keys that drafts cite.
+    bibliographies = _Below("bibliographies")
+    #: Tables of retracted works that the user puts there (Retraction Watch CSV).
+    retractions = _Below("retractions")
+    #: The user's questions.
+    queries = _Below("queries")
+    #: The user's drafts.
+    drafts = _Below("drafts")
+    #: The user's evaluation sets; most workspaces have none.
+    evaluations = _Below("evaluations")
+    #: Why the settings are what they are, one numbered file a decision.
+    decisions = _Below("decisions")
+    #: Versioned evidence packs and audits.
+    outputs = _Below("outputs")
+    #: Lock files; each is held by a living process or by none.
+    locks = _Below("meta/locks")
+    #: Locks of what lies in data/ and index/.
+    derived_locks = _Below("meta/locks/derived")
 
     @classmethod
     def open(cls, root: Path | str) -> "Workspace":
@@ -220,56 +259,6 @@ class Workspace:
         """Return the key of a derived file by where it lies."""
         return path.relative_to(self.root).as_posix()
 
-    @property
-    def meta(self) -> Path:
-        """Journal, inventory, Dagster home, query runs."""
-        return self.root / "meta"
-
-    @property
-    def dagster_home(self) -> Path:
-        """The Dagster instance of this workspace."""
-        return self.meta / "dagster"
-
-    @property
-    def judgements(self) -> Path:
-        """What audits keep of earlier ones; a reserved name, so that no namespace has it."""
-        return self.root / "data" / "citation_audits"
-
-    @property
-    def judgement_journal(self) -> Path:
-        """What people have decided on citations; as little rebuilt as the identity journals."""
-        return self.meta / "journal" / "judgements" / "citations.jsonl"
-
-    @property
-    def reference_journal(self) -> Path:
-        """Which documents people have said that entries of reference lists mean."""
-        return self.judgement_journal.with_name("references.jsonl")
-
-    @property
-    def bibliographies(self) -> Path:
-        """BibTeX, CSL-JSON and RIS files of the user, for keys that drafts cite."""
-        return self.root / "bibliographies"
-
-    @property
-    def retractions(self) -> Path:
-        """Tables of retracted works that the user puts there (Retraction Watch CSV)."""
-        return self.root / "retractions"
-
-    @property
-    def queries(self) -> Path:
-        """The user's questions."""
-        return self.root / "queries"
-
-    @property
-    def drafts(self) -> Path:
-        """The user's drafts."""
-        return self.root / "drafts"
-
-    @property
-    def evaluations(self) -> Path:
-        """The user's evaluation sets; most workspaces have none."""
-        return self.root / "evaluations"
-
     def draft_stem(self, draft: Path) -> str:
         """Return how the outputs of a draft are called, without what they are and their version.
 
@@ -280,26 +269,6 @@ class Workspace:
         inside = path.is_relative_to(self.drafts)
         parts = path.relative_to(self.drafts).with_suffix("").parts if inside else (draft.stem,)
         return "--".join(re.sub(r"[^\w.\-]+", "_", part) or "draft" for part in parts)
-
-    @property
-    def decisions(self) -> Path:
-        """Why the settings are what they are, one numbered file a decision."""
-        return self.root / "decisions"
-
-    @property
-    def outputs(self) -> Path:
-        """Versioned evidence packs and audits."""
-        return self.root / "outputs"
-
-    @property
-    def locks(self) -> Path:
-        """Lock files; each is held by a living process or by none."""
-        return self.meta / "locks"
-
-    @property
-    def derived_locks(self) -> Path:
-        """Locks of what lies in data/ and index/."""
-        return self.locks / "derived"
 
     @cached_property
     def settings(self) -> Settings:
