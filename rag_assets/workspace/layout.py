@@ -23,6 +23,18 @@ from rag_assets.workspace.naming import check_namespace_name
 MARKER = "config.yaml"
 
 
+class _Below:
+    """A path below the root of a workspace; `{}` is the name of a namespace."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+
+    def __get__(self, owner: "Workspace | Namespace", _: object) -> Path:
+        if isinstance(owner, Namespace):
+            return owner.workspace.root / self._path.format(owner.name)
+        return owner.root / self._path
+
+
 @dataclass(frozen=True)
 class Namespace:
     """One library of the workspace: its settings and its folders."""
@@ -30,6 +42,23 @@ class Namespace:
     workspace: "Workspace"
     name: str
     settings: Settings
+
+    #: The folder of partition records.
+    records = _Below("data/{}")
+    #: The folder of attachments' contents, by their hash.
+    blobs = _Below("data/{}/attachments")
+    #: The folder of what cloud providers have answered, a folder for each content.
+    answers = _Below("data/{}/answers")
+    #: The lock of this namespace's publishing.
+    publishing_lock = _Below("meta/locks/derived/{}.publishing.lock")
+    #: The identity journal: the one derived-looking file that cannot be rebuilt.
+    journal = _Below("meta/journal/{}.jsonl")
+    #: The folder of the journals of edited chunks, beside the identity journals.
+    edits = _Below("meta/journal/edits/{}")
+    #: The last inventory of the raw folders.
+    inventory = _Below("meta/inventory/{}.parquet")
+    #: What stat said when a file was hashed, so that only changed files are hashed again.
+    hash_cache = _Below("meta/inventory/{}.hashes.json")
 
     @property
     def roots(self) -> tuple[Path, ...]:
@@ -64,28 +93,13 @@ class Namespace:
         """Return the partition that holds a content."""
         return content_hash[: self.settings.hex_digits]
 
-    @property
-    def records(self) -> Path:
-        """The folder of partition records."""
-        return self.workspace.root / "data" / self.name
-
     def record(self, stage: str, partition: str) -> Path:
         """The Parquet file of one stage's partition."""
         return self.records / stage / f"{partition}.parquet"
 
-    @property
-    def blobs(self) -> Path:
-        """The folder of attachments' contents, by their hash."""
-        return self.records / "attachments"
-
     def blob(self, content_hash: str) -> Path:
         """Return where an attachment's content lies, by its SHA-256."""
         return self.blobs / content_hash[:2] / content_hash
-
-    @property
-    def answers(self) -> Path:
-        """The folder of what cloud providers have answered, a folder for each content."""
-        return self.records / "answers"
 
     def parsed_folder(self, partition: str) -> Path:
         """The folder of the immutable parses of one partition."""
@@ -123,26 +137,6 @@ class Namespace:
         return ObjectStore(self.settings.store, self.workspace.root, self.name)
 
     @property
-    def publishing_lock(self) -> Path:
-        """The lock of this namespace's publishing."""
-        return self.workspace.derived_locks / f"{self.name}.publishing.lock"
-
-    @property
-    def journal(self) -> Path:
-        """The identity journal: the one derived-looking file that cannot be rebuilt."""
-        return self.workspace.meta / "journal" / f"{self.name}.jsonl"
-
-    @property
-    def edits(self) -> Path:
-        """The folder of the journals of edited chunks, beside the identity journals."""
-        return self.workspace.meta / "journal" / "edits" / self.name
-
-    @property
-    def inventory(self) -> Path:
-        """The last inventory of the raw folders."""
-        return self.workspace.meta / "inventory" / f"{self.name}.parquet"
-
-    @property
     def is_built_elsewhere(self) -> bool:
         """Whether this machine only reads: publications are in an object store, and there is
         neither a raw folder nor anything that was known of one.
@@ -153,26 +147,11 @@ class Namespace:
             and not self.inventory.is_file()
         )
 
-    @property
-    def hash_cache(self) -> Path:
-        """What stat said when a file was hashed, so that only changed files are hashed again."""
-        return self.workspace.meta / "inventory" / f"{self.name}.hashes.json"
-
 
 def _root_name(raw: str) -> str:
     """A relative root is named by its path, an absolute one by its last folder."""
     path = Path(raw)
     return path.name if path.is_absolute() else path.as_posix().strip("/") or "raw"
-
-
-class _Below:
-    """A path below the root of a workspace."""
-
-    def __init__(self, path: str) -> None:
-        self._path = path
-
-    def __get__(self, workspace: "Workspace", _: object) -> Path:
-        return workspace.root / self._path
 
 
 @dataclass(frozen=True)
