@@ -41,10 +41,7 @@ _KIND_OF_BLOCK: dict[BlockKind, ChunkKind] = {
 
 
 def each_chunk(
-    outline: Outline,
-    parents: Iterable[Parent],
-    settings: ChunkSettings,
-    tokenizer: Tokenizer,
+    outline: Outline, parents: Iterable[Parent], settings: ChunkSettings, tokenizer: Tokenizer
 ) -> Iterator[Chunk]:
     """Divide each parent into chunks of about `target_tokens` (spec 000 §4.3).
 

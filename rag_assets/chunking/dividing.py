@@ -21,6 +21,7 @@ from rag_assets.chunking.sentences import (
     Tokenizer,
     next_visible,
     reference_bounds,
+    trim,
 )
 from rag_assets.model import CJK_RANGES, Columns, ConfigurationError, Parent, count_cjk
 from rag_assets.model.settings import ChunkSettings, GeneralChunkSettings
@@ -143,11 +144,6 @@ def price_of_end(text: str, start: int, end: int, following: int) -> float:
         return jitter + (_PRICE_AFTER_HEADING if is_short or text[start] == "#" else 0.0)
     is_line_end = text.find("\n", end, following) >= 0
     return jitter + (_PRICE_OF_LINE if is_line_end else _PRICE_OF_SENTENCE)
-
-
-def price_inside() -> float:
-    """Return the price of ending a passage inside a sentence."""
-    return _PRICE_INSIDE_SENTENCE
 
 
 def pack(
@@ -319,8 +315,7 @@ def piece_sizes(settings: GeneralChunkSettings, limit: int) -> Sizes:
     """Return the sizes of joined pieces, as `passage_sizes`."""
     most = min(settings.max_tokens, limit)
     repeated = int(settings.overlap * most)
-    filled = Bounds(1, most - repeated, most - repeated)
-    return Sizes(filled, most, repeated, most)
+    return Sizes(Bounds(1, most - repeated, most - repeated), most, repeated, most)
 
 
 def _within(bounds: Bounds, most: int) -> Bounds:
@@ -361,8 +356,7 @@ class ParentDivider:
         """Yield the passages of a parent in order, counted by its tokens as a whole."""
         base = parent.char_start
         tokens = [base + start for start, _ in self._tokenizer.token_spans(parent.text)]
-        cuts = self._cuts(parent, tokens)
-        for start, end in pairwise(cuts):
+        for start, end in pairwise(self._cuts(parent, tokens)):
             yield from self._divide_segment(parent, start, end, tokens)
 
     def _cuts(self, parent: Parent, tokens: Sequence[int]) -> list[int]:
@@ -395,9 +389,8 @@ class ParentDivider:
     def _divide_segment(
         self, parent: Parent, start: int, end: int, tokens: Sequence[int]
     ) -> Iterator[Passage]:
-        start = next_visible(self._text, start)
-        end = start + len(self._text[start:end].rstrip())
-        if start >= end:
+        start, end = trim(self._text, start, end)
+        if start == end:
             return
         sizes = self._sizes
         pair = self._pair_within(start, end)
@@ -460,14 +453,11 @@ class ParentDivider:
             return room
         if self._fits(group, start, end, tokens):
             return room  # it stays whole
-        header = self._header_tokens(group, tokens)
-        return _within(room, room.most - header) if 2 * header <= room.most else room
-
-    def _header_tokens(self, group: Group, tokens: Sequence[int]) -> int:
         first = self._text.find(group.header, group.start)
         size = bisect_left(tokens, first + len(group.header)) - bisect_left(tokens, first)
         # Rows on later pages have the header in another parent, whose tokens are not here.
-        return size or self._tokenizer.count([group.header])[0]
+        header = size or self._tokenizer.count([group.header])[0]
+        return _within(room, room.most - header) if 2 * header <= room.most else room
 
     def _pieces(self, start: int, end: int, tokens: Sequence[int], most: int) -> Iterator[_Piece]:
         """Yield what is packed, a heading together with what follows it."""
@@ -496,12 +486,12 @@ class ParentDivider:
             group = self._outline.group_at(first)
             if group is None:
                 heads = 0
-                yield *_trim(self._text, first, last), False
+                yield *trim(self._text, first, last), False
                 continue
             taken = min(group.end, end)
             is_head = group.kind in HEAD_KINDS
             if _size(tokens, first, taken) + heads <= most and start <= group.start:
-                yield *_trim(self._text, first, taken), is_head
+                yield *trim(self._text, first, taken), is_head
             else:
                 for piece in self._opened(group, first, taken, tokens, most):
                     yield *piece, False
@@ -519,14 +509,14 @@ class ParentDivider:
             if first >= last:
                 continue
             if _size(tokens, first, last) <= most:
-                yield _trim(self._text, first, last)
+                yield trim(self._text, first, last)
                 continue
             position = max(0, bisect_right(sentences.column("start"), first) - 1)
             while position < len(sentences) and sentences[position][0] < last:
                 inner = max(first, sentences[position][0]), min(last, sentences[position][1])
                 position += 1
                 if inner[0] < inner[1]:
-                    yield _trim(self._text, *inner)
+                    yield trim(self._text, *inner)
 
     def _units(
         self, pieces: Sequence[_Piece], end: int, tokens: Sequence[int], most: int
@@ -545,7 +535,7 @@ class ParentDivider:
                         stop,
                         bisect_left(tokens, start),
                         bisect_left(tokens, stop),
-                        price if stop == piece.end else price_inside(),
+                        price if stop == piece.end else _PRICE_INSIDE_SENTENCE,
                         is_piece=len(spans) > 1,
                     )
                 )
@@ -560,17 +550,12 @@ def _size(tokens: Sequence[int], start: int, end: int) -> int:
     return size_of(bisect_left(tokens, end) - bisect_left(tokens, start), end - start)
 
 
-def _trim(text: str, start: int, end: int) -> Span:
-    first = next_visible(text, start)
-    return first, max(first, first + len(text[first:end].rstrip()))
-
-
 def _between(text: str, start: int, end: int, delimiter: str) -> Iterator[_Piece]:
     """Yield what stands between delimiters; a delimiter ends the piece before it."""
     while start < end:
         found = text.find(delimiter, start, end)
         stop = end if found < 0 else found + len(delimiter)
-        first, last = _trim(text, start, stop)
+        first, last = trim(text, start, stop)
         if first < last:
             yield _Piece(first, last)
         start = stop
@@ -628,8 +613,7 @@ def halve(passage: Passage) -> list[Passage]:
     if middle is None or not text[middle:].strip():
         middle, is_cut = best_cut(text, low, max(len(text) // 2, low + 1)), True
     stop = len(text[:middle].rstrip())
-    start = next_visible(text, middle)
-    spans = [(0, stop), (start, len(text))]
+    spans = [(0, stop), (next_visible(text, middle), len(text))]
     return [
         Passage(
             passage.parent,

@@ -22,6 +22,7 @@ from rag_assets.chunking.sentences import (
     Tokenizer,
     next_visible,
     read_outline,
+    trim,
 )
 from rag_assets.law.metadata import LAW_FACTS_VERSION, read_facts
 from rag_assets.law.structure import (
@@ -108,7 +109,7 @@ def _marked_pairs(text: str, start: int, end: int) -> Iterator[Pair]:
         if answer is None or next_visible(text, answer.end()) >= stop:
             continue
         question = _on_one_line(text[mark.end() : answer.start()])
-        first, last = _trimmed(text, mark.start(), stop)
+        first, last = trim(text, mark.start(), stop)
         if question:
             yield Pair(first, last, question)
 
@@ -122,14 +123,35 @@ def _asking_sections(document: ParsedDocument) -> list[Pair]:
         if end is None or not _ENDS_QUESTION.search(section.title):
             continue
         if next_visible(text, end) < section.end:
-            first, last = _trimmed(text, section.start, section.end)
+            first, last = trim(text, section.start, section.end)
             pairs.append(Pair(first, last, section.title.strip(" *_")))
     return pairs
 
 
 def _pairs_of_block(text: str, block: Block) -> list[Pair]:
     if block.kind == "table":
-        return _pairs_of_table(text, block)
+        rows: list[tuple[Span, list[str]]] = []
+        start = block.start
+        for line in text[block.start : block.end].split("\n"):
+            if line.strip():
+                rows.append((trim(text, start, start + len(line)), _cells(line)))
+            start += len(line) + 1
+        has_header = len(rows) > 1 and _RULE_ROW.fullmatch(text[slice(*rows[1][0])]) is not None
+        body = [(span, cells) for span, cells in (rows[2:] if has_header else rows) if any(cells)]
+        columns = _asking_columns(rows[0][1]) if has_header else None
+        if columns is None:
+            asking = sum(bool(_ENDS_QUESTION.search(cells[0])) for _, cells in body)
+            if any(len(cells) != 2 for _, cells in body) or 2 * asking <= len(body):
+                return []
+            columns = 0, 1
+        question, answer = columns
+        # A header row alone answers nothing: it stays with the first pair.
+        heads = {body[0][0]: rows[0][0][0]} if body and has_header else {}
+        return [
+            Pair(heads.get(span, span[0]), span[1], _on_one_line(cells[question]))
+            for span, cells in body
+            if len(cells) > max(columns) and cells[question] and cells[answer]
+        ]
     return _pair_of_row(text, block) if block.kind == "row" else []
 
 
@@ -141,32 +163,7 @@ def _pair_of_row(text: str, block: Block) -> list[Pair]:
         return []
     following = _ANY_COLUMN.search(row, question.end(), answer.start())
     asked = _on_one_line(row[question.end() : (following or answer).start()])
-    return [Pair(*_trimmed(text, block.start, block.end), asked)] if asked else []
-
-
-def _pairs_of_table(text: str, block: Block) -> list[Pair]:
-    rows: list[tuple[Span, list[str]]] = []
-    start = block.start
-    for line in text[block.start : block.end].split("\n"):
-        if line.strip():
-            rows.append((_trimmed(text, start, start + len(line)), _cells(line)))
-        start += len(line) + 1
-    has_header = len(rows) > 1 and _RULE_ROW.fullmatch(text[slice(*rows[1][0])]) is not None
-    body = [(span, cells) for span, cells in (rows[2:] if has_header else rows) if any(cells)]
-    columns = _asking_columns(rows[0][1]) if has_header else None
-    if columns is None:
-        asking = sum(bool(_ENDS_QUESTION.search(cells[0])) for _, cells in body)
-        if any(len(cells) != 2 for _, cells in body) or 2 * asking <= len(body):
-            return []
-        columns = 0, 1
-    question, answer = columns
-    # A header row alone answers nothing: it stays with the first pair.
-    heads = {body[0][0]: rows[0][0][0]} if body and has_header else {}
-    return [
-        Pair(heads.get(span, span[0]), span[1], _on_one_line(cells[question]))
-        for span, cells in body
-        if len(cells) > max(columns) and cells[question] and cells[answer]
-    ]
+    return [Pair(*trim(text, block.start, block.end), asked)] if asked else []
 
 
 def _asking_columns(header: Sequence[str]) -> tuple[int, int] | None:
@@ -186,11 +183,6 @@ def _cells(line: str) -> list[str]:
 
 def _on_one_line(text: str) -> str:
     return " ".join(text.strip().strip("*_").split())
-
-
-def _trimmed(text: str, start: int, end: int) -> Span:
-    first = next_visible(text, start)
-    return first, max(first, first + len(text[first:end].rstrip()))
 
 
 _SOURCE_WORTH = 1
@@ -246,12 +238,9 @@ def merged_units(
         count: not needed: the soft limit counts characters.
     """
     del count
-    spans = ((group.start, group.end) for group in _groups(outline, settings))
     text = outline.document.text
-    visible = (
-        (next_visible(text, start), start + len(text[start:end].rstrip())) for start, end in spans
-    )
-    return parents_of_spans(outline, "s", (span for span in visible if span[0] < span[1]))
+    spans = (trim(text, group.start, group.end) for group in _groups(outline, settings))
+    return parents_of_spans(outline, "s", (span for span in spans if span[0] < span[1]))
 
 
 def _groups(outline: Outline, settings: ChunkSettings) -> Iterator[Group]:
@@ -285,15 +274,7 @@ class StatuteDivider:
         """Yield the passages of a parent in order."""
         group = self._groups[parent.char_start]
         is_heading = group.kind is UnitKind.LEVELS or self._is_title(group)
-        room = self._room(parent)
-        for start, end in self._spans(group, room):
-            first = next_visible(self._text, start)
-            last = start + len(self._text[start:end].rstrip())
-            if first < last:
-                yield Passage(parent, first, last, room, is_heading=is_heading)
-
-    def _room(self, parent: Parent) -> int:
-        """Return the tokens that the model reads of a passage below its header."""
+        # The tokens that the model reads of a passage below its header.
         whole = Passage(parent, parent.char_start, parent.char_end, self._tokenizer.limit)
         ((_, _, header),) = law_and_path(self._outline, whole, self._settings)
         if header not in self._rooms:
@@ -301,7 +282,11 @@ class StatuteDivider:
             limit = self._tokenizer.limit
             # A model that reads less than two headers is not told any: see `tell`.
             self._rooms[header] = limit - counted if 2 * counted <= limit else limit
-        return self._rooms[header]
+        room = self._rooms[header]
+        for start, end in self._spans(group, room):
+            first, last = trim(self._text, start, end)
+            if first < last:
+                yield Passage(parent, first, last, room, is_heading=is_heading)
 
     def _spans(self, group: Group, room: int) -> Iterator[Span]:
         units = [(unit.start, unit.end) for unit in group.units]
@@ -367,13 +352,7 @@ class ArticleFinder:
         self._laws = outline.laws
         marks = (unit.article for law in outline.laws for unit in law.units if unit.article)
         self._articles = [
-            Article(
-                mark.key,
-                *mark.number,
-                mark.shown,
-                next_visible(text, mark.start),
-                mark.start + len(text[mark.start : mark.end].rstrip()),
-            )
+            Article(mark.key, *mark.number, mark.shown, *trim(text, mark.start, mark.end))
             for mark in marks
         ]
 

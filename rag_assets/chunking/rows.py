@@ -204,13 +204,7 @@ class BoxFinder:
             index for index, block in enumerate(document.blocks) if block.kind == "table"
         }
         self._places = [
-            _Place(
-                line.start,
-                line.end,
-                line.page,
-                line.bbox,
-                bisect_right(starts, line.start) - 1,
-            )
+            _Place(line.start, line.end, line.page, line.bbox, bisect_right(starts, line.start) - 1)
             for line in document.lines
         ] or [
             _Place(block.start, block.end, block.page, block.bbox, index)

@@ -94,6 +94,12 @@ def next_visible(text: str, position: int) -> int:
     return found.start() if found else len(text)
 
 
+def trim(text: str, start: int, end: int) -> "Span":
+    """Return a span without the white space at its ends, empty where nothing of it is visible."""
+    first = next_visible(text, start)
+    return first, max(first, first + len(text[first:end].rstrip()))
+
+
 def split_sentences(text: str, breaks: Iterable[int] = ()) -> Columns[tuple[int, int]]:
     """Return the spans of the sentences of `text`, in order.
 
@@ -367,11 +373,7 @@ def read_outline(document: ParsedDocument, pairs: Sequence[Pair] = ()) -> Outlin
         sentence_breaks(document),
     )
     return Outline(
-        document,
-        split_sentences(text, breaks),
-        _groups(text, document.blocks),
-        sections,
-        pairs,
+        document, split_sentences(text, breaks), _groups(text, document.blocks), sections, pairs
     )
 
 
@@ -393,9 +395,7 @@ def sentence_breaks(document: ParsedDocument) -> Iterator[int]:
 
 def _lines(text: str, start: int, end: int) -> Iterator[Span]:
     """Yield the spans of the lines that are not blank, without the white space around them."""
-    for line in _LINE.finditer(text, start, end):
-        first = next_visible(text, line.start())
-        yield first, first + len(text[first : line.end()].rstrip())
+    yield from (trim(text, *line.span()) for line in _LINE.finditer(text, start, end))
 
 
 def _groups(text: str, blocks: Sequence[Block]) -> Columns[Group]:
@@ -468,8 +468,7 @@ def _is_captioned(text: str, blocks: Sequence[Block], first: int, second: int) -
 
 
 def _visible(text: str, block: Block) -> Span | None:
-    start = next_visible(text, block.start)
-    end = start + len(text[start : block.end].rstrip())
+    start, end = trim(text, block.start, block.end)
     return (start, end) if start < end else None
 
 

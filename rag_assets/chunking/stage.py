@@ -20,15 +20,7 @@ from rag_assets.chunking.sentences import Tokenizer
 from rag_assets.model import Progress, StageOutcome, combine_digests, hash_fields
 from rag_assets.model.settings import ChunkSettings
 from rag_assets.parsing import read_parsed
-from rag_assets.storage import (
-    Computed,
-    Entry,
-    Notify,
-    read_entries,
-    read_rows,
-    rows_of,
-    split_rows,
-)
+from rag_assets.storage import Computed, Entry, Notify, read_entries, read_rows, rows_of, split_rows
 from rag_assets.workspace import Inventory, Namespace
 from rag_assets.workspace.stages import DocumentStage, parsed_contents
 

@@ -69,8 +69,6 @@ BUNDLED_RERANKERS = {
 # fmt: on
 
 _WEIGHTS = (".safetensors", ".onnx", ".bin")
-# Those of them that are folders as sentence-transformers writes them.
-BUNDLED_FOLDERS = frozenset({MINILM})
 
 
 def bundled_folder(name: str) -> Path:

@@ -263,9 +263,6 @@ class UnigramTokenizer:
             if not has_single:
                 score = reached + self._unknown_score
                 _step(best, last, began, start, start + 1, self._unknown, score)
-        return self._walk_back(last, began)
-
-    def _walk_back(self, last: Sequence[int], began: Sequence[int]) -> list[int]:
         found: list[int] = []
         place = len(last) - 1
         while place:

@@ -81,19 +81,15 @@ def _encode(texts: Sequence[str], dimension: int) -> "NDArray[np.float32]":
 
     vectors = np.zeros((len(texts), dimension), np.float32)
     for row, text in enumerate(texts):
-        vectors[row] = _vector(text, dimension)
+        vector = [0.0] * dimension
+        for feature, times in sorted(Counter(_features(text)).items()):
+            number, sign = _place(feature)
+            vector[number % dimension] += sign * math.sqrt(times)
+        length = math.sqrt(math.fsum(value * value for value in vector))
+        if length == 0.0:  # no feature, or features that cancel out: still a place to stand
+            vector[0] = length = 1.0
+        vectors[row] = [value / length for value in vector]
     return vectors
-
-
-def _vector(text: str, dimension: int) -> list[float]:
-    vector = [0.0] * dimension
-    for feature, times in sorted(Counter(_features(text)).items()):
-        number, sign = _place(feature)
-        vector[number % dimension] += sign * math.sqrt(times)
-    length = math.sqrt(math.fsum(value * value for value in vector))
-    if length == 0.0:  # no feature, or features that cancel out: still a place to stand
-        vector[0] = length = 1.0
-    return [value / length for value in vector]
 
 
 def _features(text: str) -> Iterator[str]:

@@ -39,9 +39,7 @@ _ENCODING_VERSION = 1
 _DECIMALS = 4
 
 
-def token_weights(
-    vector: "NDArray[np.float32]",
-) -> "tuple[NDArray[np.int32], NDArray[np.float32]]":
+def token_weights(vector: "NDArray[np.float32]") -> "tuple[NDArray[np.int32], NDArray[np.float32]]":
     """Return the places of the words in the vocabulary, rising, and their weights.
 
     Args:

@@ -34,11 +34,18 @@ from rag_assets.storage import (
     read_entries,
     read_rows,
     rows_of,
+    stale_contents,
     write_record,
 )
 from rag_assets.storage.execution import Execution, Limits, LocalExecution, OnPart
 from rag_assets.workspace import Inventory, Namespace
-from rag_assets.workspace.stages import DocumentStage, claim_lock, fingerprints_over, stage_lock
+from rag_assets.workspace.stages import (
+    DocumentStage,
+    claim_lock,
+    fingerprints_over,
+    is_stale,
+    stage_lock,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -730,8 +737,7 @@ def has_stale_vectors(
     for partition in namespace.partition_keys:
         entries = passages.entries(partition)
         wanted = fingerprints_over(namespace, inventory, partition, entries, rule)
-        held = read_entries(namespace.record("embeddings", partition)) if wanted else {}
-        if any(c not in held or held[c].fingerprint != f for c, f in wanted.items()):
+        if is_stale(namespace, "embeddings", partition, wanted):
             return True
     return False
 
@@ -795,11 +801,7 @@ def _stale(namespace: Namespace, partition: str, wanted: Mapping[str, str]) -> l
         held = read_entries(path) if has_layout(path, embeddings_schema()) else {}
     except DamagedFileError:
         held = {}  # told, and rebuilt, by whoever refreshes the record
-    return [
-        content
-        for content, fingerprint in wanted.items()
-        if content not in held or held[content].fingerprint != fingerprint
-    ]
+    return stale_contents(held, wanted)
 
 
 def _inputs(

@@ -23,12 +23,7 @@ from rag_assets.evaluation.report import (
     settings_digest,
 )
 from rag_assets.evaluation.sets import RetrievalSet, find_sets, read_retrieval_set
-from rag_assets.evaluation.workspaces import (
-    BuiltWorkspace,
-    MadeFile,
-    built_workspace,
-    markdown_of,
-)
+from rag_assets.evaluation.workspaces import BuiltWorkspace, MadeFile, built_workspace, markdown_of
 from rag_assets.model import Progress
 from rag_assets.model.settings import RetrieveSettings
 from rag_assets.retrieval import (
@@ -142,8 +137,7 @@ def part_names(reader: Reader, settings: RetrieveSettings) -> list[str]:
     words = [LEXICAL] if settings.method != "semantic" else []
     if settings.method == "lexical":
         return words
-    models = [model.name for model in models_asked(reader, settings.method)]
-    return [*words, *models]
+    return [*words, *[model.name for model in models_asked(reader, settings.method)]]
 
 
 def search_parts(

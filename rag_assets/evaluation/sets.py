@@ -11,7 +11,7 @@ from typing import Annotated, Any, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
-from rag_assets.model import UsageError
+from rag_assets.model import UsageError, first_fault
 
 Row = TypeVar("Row")
 
@@ -320,10 +320,9 @@ def load_eval_set(path: Path | str) -> EvalSet:
     try:
         return EvalSet.model_validate(values)
     except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(map(str, first["loc"]))
-        rule = first["msg"].removeprefix("Value error, ")
-        raise UsageError(f"{file}: {f'{place}: ' if place else ''}{rule}.") from error
+        key, said, _ = first_fault(error)
+        rule = said.removeprefix("Value error, ")
+        raise UsageError(f"{file}: {f'{key}: ' if key else ''}{rule}.") from error
 
 
 def _relevance(expected: Iterable[str], graded: Mapping[str, float]) -> dict[str, float]:

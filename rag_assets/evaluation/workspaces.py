@@ -120,8 +120,7 @@ def built_workspace(
 
 def workspace_key(files: Sequence[MadeFile], settings: Settings) -> str:
     """Return the SHA-256 of the files and of the settings that decide what is made of them."""
-    building = _building(settings)
-    return hash_fields(_LAYOUT_VERSION, files_digest(files), building)
+    return hash_fields(_LAYOUT_VERSION, files_digest(files), _building(settings))
 
 
 def _building(settings: Settings) -> dict[str, Any]:
@@ -202,11 +201,7 @@ def _name_files(files: Sequence[MadeFile]) -> dict[str, str]:
     return names
 
 
-def run_stages(
-    namespace: Namespace,
-    notify: Notify,
-    on_progress: Progress | None,
-) -> int:
+def run_stages(namespace: Namespace, notify: Notify, on_progress: Progress | None) -> int:
     """Run every stage over all partitions, that of entities where the settings want it.
 
     Returns:
@@ -242,11 +237,8 @@ def _read_ids(
     from rag_assets.publishing.catalogue import catalogue_name, open_catalogue, read_table
 
     folder = current_folder(namespace.publications, namespace.name)
-    connection = open_catalogue(folder / catalogue_name(folder.name))
-    try:
+    with open_catalogue(folder / catalogue_name(folder.name)) as connection:
         rows = read_table(connection, "sources").to_pylist()
-    finally:
-        connection.close()
     ids: dict[str, list[str]] = {}
     failed = []
     for row in sorted(rows, key=lambda row: row["path"]):

@@ -199,8 +199,7 @@ def read_parents(question: str, found: Sequence[FoundParent[_Passage]]) -> ReadP
     languages = np.array([is_chinese(sentence.text) for sentence in sentences], np.bool_)
     for own in (np.flatnonzero(languages), np.flatnonzero(~languages)):
         if len(own):
-            alike = [sentences[number] for number in own]
-            nearness = Nearness(alike, load_word_pieces())
+            nearness = Nearness([sentences[number] for number in own], load_word_pieces())
             near[own] += nearness.measure(asked)
             named[own] = nearness.named(asked)
     scores = np.full(len(sentences), np.nan)
@@ -223,10 +222,7 @@ def _chosen(
 
 
 def _read(
-    question: str,
-    sentences: Sequence[Sentence],
-    chosen: Sequence[int],
-    named: NDArray[np.float64],
+    question: str, sentences: Sequence[Sentence], chosen: Sequence[int], named: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Return how probably each of some sentences answers, shape (len(chosen),)."""
     near = finder_cosines(question, [sentences[number].read for number in chosen])

@@ -83,16 +83,6 @@ def find_run(workspace: Workspace, query_id: str) -> dict[str, Any] | None:
     return find_json(workspace.store, _key(query_id), "query run")
 
 
-def find_stored(workspace: Workspace, query_id: str, mode: Mode) -> StoredPack | None:
-    """Return the pack of a query that was asked before, None where it has none of that mode.
-
-    Raises:
-        DamagedFileError: the record or the pack is not what was written.
-    """
-    record = find_run(workspace, query_id)
-    return None if record is None else _open(workspace, record, mode)
-
-
 def find_last(workspace: Workspace, question: Question) -> StoredPack | None:
     """Return the last evidence pack of the same question, without a search.
 
@@ -155,32 +145,6 @@ def asked_settings(applied: Mapping[str, Any]) -> RetrieveSettings | None:
         return RetrieveSettings.model_validate(values)
     except ValidationError:
         return None
-
-
-def store_run(
-    workspace: Workspace,
-    saved: SavedQuestion,
-    pack: EvidencePack,
-    files: Mapping[str, Path],
-    seconds: float,
-    notify: Notify,
-) -> None:
-    """Write the record of a query, or add the files of a further mode or page to it.
-
-    Args:
-        files: by suffix.
-        seconds: that the answer took.
-        notify: is told where another process holds the record.
-    """
-    shown = {s: file.relative_to(workspace.root).as_posix() for s, file in files.items()}
-    with hold_lock(workspace.locks / "query_runs.lock", "the records of queries", notify):
-        record = find_run(workspace, pack.query_id) or {}
-        if not record or (pack.mode == "evidence" and ".json" in files):
-            kept = {key: record[key] for key in ("papers", "retired") if key in record}
-            record = _record(workspace, saved, pack, seconds) | kept
-        place = "outputs" if pack.mode == "evidence" else "papers"
-        record[place] = {**_mapping(record.get(place) or {}), **shown}
-        put_json(workspace.store, _key(pack.query_id), record)
 
 
 def _key(query_id: str) -> str:
@@ -393,7 +357,8 @@ def _store(
     workspace: Workspace, saved: SavedQuestion, pack: EvidencePack, started: float, notify: Notify
 ) -> tuple[StoredPack, bool]:
     """Return the stored pack, and whether it was written now."""
-    stored = find_stored(workspace, pack.query_id, pack.mode)
+    record = find_run(workspace, pack.query_id)
+    stored = None if record is None else _open(workspace, record, pack.mode)
     if stored is not None and stored.pack.circumstances == pack.circumstances:
         return stored, False
     shown = "papers of question" if pack.mode == "papers" else "question"
@@ -438,7 +403,15 @@ def _note_run(
     started: float,
     notify: Notify,
 ) -> None:
-    store_run(workspace, saved, pack, files, time.monotonic() - started, notify)
+    shown = {s: file.relative_to(workspace.root).as_posix() for s, file in files.items()}
+    with hold_lock(workspace.locks / "query_runs.lock", "the records of queries", notify):
+        record = find_run(workspace, pack.query_id) or {}
+        if not record or (pack.mode == "evidence" and ".json" in files):
+            kept = {key: record[key] for key in ("papers", "retired") if key in record}
+            record = _record(workspace, saved, pack, time.monotonic() - started) | kept
+        place = "outputs" if pack.mode == "evidence" else "papers"
+        record[place] = {**_mapping(record.get(place) or {}), **shown}
+        put_json(workspace.store, _key(pack.query_id), record)
 
 
 def _outputs_lock(workspace: Workspace) -> Path:

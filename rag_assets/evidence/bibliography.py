@@ -10,16 +10,17 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from rag_assets.evidence.pack import READABLE_SCHEMAS, pack_from_json
 from rag_assets.law import LAW_NOUNS, NUMBER
-from rag_assets.model import (
-    UsageError,
-    code_span,
-    drop_controls,
-    escape_inline,
-    escape_prose,
-)
+from rag_assets.model import UsageError, code_span, drop_controls, escape_inline, escape_prose
 from rag_assets.publishing import PersonName, endings, split_names
 from rag_assets.publishing.catalogue import catalogue_name, open_catalogue, read_table
-from rag_assets.storage import current_folder, find_versions, read_json, read_pointer, write_version
+from rag_assets.storage import (
+    current_folder,
+    find_versions,
+    read_json,
+    read_pointer,
+    rows_of,
+    write_version,
+)
 from rag_assets.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -412,8 +413,7 @@ def render_markdown(references: Sequence[Reference], title: str, notes: Sequence
 
 
 def _markdown(references: Sequence[Reference], title: str, notes: Sequence[str]) -> Iterator[str]:
-    yield f"# Sources used: {_line(title)}"
-    yield ""
+    yield f"# Sources used: {_line(title)}\n"
     for note in notes:
         yield f"- WARN: {escape_prose(note)}"
     if notes:
@@ -515,8 +515,7 @@ def export_used_sources(
         DamagedFileError: the file is not what was written.
     """
     data = _json_of(path) if path is not None else latest_pack(workspace)
-    loaded = read_json(data, "evidence pack or audit")
-    known, pairs = _used(loaded, data)
+    known, pairs = _used(read_json(data, "evidence pack or audit"), data)
     if not pairs:
         raise UsageError(f"{data}: it uses no source. Name another pack or audit, or ask again.")
     return export_references(
@@ -682,14 +681,9 @@ def _published(workspace: Workspace, name: str, uids: set[str]) -> list[dict[str
     if read_pointer(folder) is None:
         return []
     found = current_folder(folder, name)
-    connection = open_catalogue(found / catalogue_name(found.name))
-    try:
-        rows: list[dict[str, Any]] = read_table(
-            connection, "documents", "doc_uid", sorted(uids)
-        ).to_pylist()
-    finally:
-        connection.close()
-    return rows
+    with open_catalogue(found / catalogue_name(found.name)) as connection:
+        rows = read_table(connection, "documents", "doc_uid", sorted(uids))
+    return list(rows_of(rows))
 
 
 def _stored(workspace: Workspace, texts: Mapping[str, str]) -> dict[str, Path] | None:

@@ -246,8 +246,13 @@ def draw_in_worker(
 
 
 def _answer(page: Any, part: Any, marks: Sequence[tuple[float, ...]]) -> dict[str, Any]:
+    quality = _JPEG_QUALITY
+    data: bytes = part.tobytes("jpeg", jpg_quality=quality)
+    while len(data) > _MAX_PICTURE_BYTES and quality > 20:
+        quality -= 20
+        data = part.tobytes("jpeg", jpg_quality=quality)
     return {
-        "jpeg": base64.b64encode(_compressed(part)).decode("ascii"),
+        "jpeg": base64.b64encode(data).decode("ascii"),
         "pixels": [part.width, part.height],
         "points": [page.rect.width, page.rect.height],
         "marks": [list(mark) for mark in marks],
@@ -277,8 +282,7 @@ def _rendered(document: Any, number: int) -> tuple[Any, float]:
     pixels = page.rect.width * page.rect.height * scale**2
     if pixels > _MAX_PIXELS:
         scale *= (_MAX_PIXELS / pixels) ** 0.5
-    matrix = load_pymupdf().Matrix(scale, scale)
-    return page.get_pixmap(matrix=matrix, alpha=False), scale
+    return page.get_pixmap(matrix=load_pymupdf().Matrix(scale, scale), alpha=False), scale
 
 
 def _marked(
@@ -315,12 +319,3 @@ def _longest(most: int, is_found: Callable[[int], object]) -> int:
         middle = (low + high + 1) // 2
         low, high = (middle, high) if is_found(middle) else (low, middle - 1)
     return low
-
-
-def _compressed(part: Any) -> bytes:
-    quality = _JPEG_QUALITY
-    data: bytes = part.tobytes("jpeg", jpg_quality=quality)
-    while len(data) > _MAX_PICTURE_BYTES and quality > 20:
-        quality -= 20
-        data = part.tobytes("jpeg", jpg_quality=quality)
-    return data

@@ -16,6 +16,7 @@ from rag_assets.model import (
     ConfigurationError,
     UsageError,
     drop_controls,
+    first_fault,
     hash_bytes,
     require_question,
     shown_value,
@@ -181,11 +182,8 @@ def _from_yaml(path: Path, data: bytes) -> Question:
     try:
         return Question.model_validate(values)
     except ValidationError as error:
-        first = error.errors()[0]
-        key = ".".join(str(part) for part in first["loc"])
-        raise UsageError(
-            f"{path}: '{key}': {first['msg'].lower()}, got {shown_value(first['input'])}."
-        ) from error
+        key, said, value = first_fault(error)
+        raise UsageError(f"{path}: '{key}': {said.lower()}, got {shown_value(value)}.") from error
 
 
 def _checked(question: Question, path: Path | None) -> Question:

@@ -68,11 +68,9 @@ def render_pack(pack: EvidencePack) -> str:
 
 
 def _head(pack: EvidencePack) -> Iterator[str]:
-    yield f"# {'Papers' if pack.mode == 'papers' else 'Evidence'}: {_line(pack.question)}"
-    yield ""
+    yield f"# {'Papers' if pack.mode == 'papers' else 'Evidence'}: {_line(pack.question)}\n"
     if pack.match is not None and pack.match.sentence is not None:
-        yield f"**{escape_prose(pack.match.sentence)}**"
-        yield ""
+        yield f"**{escape_prose(pack.match.sentence)}**\n"
     yield f"- Query: {code_span(pack.query_id)}"
     for namespace, publication in pack.publications.items():
         build = code_span(pack.build_ids[namespace])
@@ -105,11 +103,8 @@ def describe_search(pack: EvidencePack) -> str:
     """Return in one line how the items were found."""
     settings = pack.settings
     parts = [settings["method"], f"{settings['pool_k']} candidates a searcher"]
-    fusion = settings["fusion"]
-    if fusion["kind"] == "rrf":
-        parts.append(f"RRF k = {settings['rrf_k']}")
-    else:
-        parts.append("weighted sum of scores")
+    is_rrf = settings["fusion"]["kind"] == "rrf"
+    parts.append(f"RRF k = {settings['rrf_k']}" if is_rrf else "weighted sum of scores")
     rerank = settings["rerank"]
     if rerank["mode"] != "off":
         by = rerank["model"] if rerank["mode"] == "model" else "field weights"
@@ -134,20 +129,15 @@ def shown_authors(authors: Sequence[str]) -> str:
 
 
 def _item(item: EvidenceItem, as_of: str | None) -> Iterator[str]:
-    yield f"## {item.rank}. {_line(f'{item.title or item.doc_uid}, {item.locator}')}"
-    yield ""
-    yield f"> **{_line(item.shown_quote)}**"
-    yield ""
-    yield f"Cite as {_marks(item)}"
-    yield ""
+    yield f"## {item.rank}. {_line(f'{item.title or item.doc_uid}, {item.locator}')}\n"
+    yield f"> **{_line(item.shown_quote)}**\n"
+    yield f"Cite as {_marks(item)}\n"
     if item.law is not None:
         cited = f"{code_span(item.law.citation)}: " if item.law.citation else ""
-        yield f"Law: {cited}{_line(describe_law(item.law, as_of))}"
-        yield ""
+        yield f"Law: {cited}{_line(describe_law(item.law, as_of))}\n"
     yield from _passage(item)
     if item.edited is not None:
-        yield f"{EDITED}:"
-        yield ""
+        yield f"{EDITED}:\n"
         yield block_quote(shown_text(item.edited), "")
         yield ""
     place = code_span(item.parent_id)
@@ -160,8 +150,7 @@ def _item(item: EvidenceItem, as_of: str | None) -> Iterator[str]:
     yield f"- Quote checked against {_checked(item)}"
     ranks = ", ".join(f"{name} rank {rank}" for name, rank in sorted(item.ranks.items()))
     yield f"- Why: score {item.retrieval_score:.4f} ({ranks})"
-    yield f"- Lasting id: {code_span(item.citation_id)}"
-    yield ""
+    yield f"- Lasting id: {code_span(item.citation_id)}\n"
 
 
 def _checked(item: EvidenceItem) -> str:
@@ -172,10 +161,8 @@ def _passage(item: EvidenceItem) -> Iterator[str]:
     """Yield the passage around the quote, the quote in bold; nothing where it is the quote."""
     if item.snippet.strip() == item.exact_quote.strip():
         return
-    yield "In its passage:"
-    yield ""
-    text = shown_text(item.snippet)
-    yield block_quote(text, item.exact_quote)
+    yield "In its passage:\n"
+    yield block_quote(shown_text(item.snippet), item.exact_quote)
     yield ""
 
 
@@ -185,8 +172,7 @@ def shown_text(text: str) -> str:
 
 
 def _paper(number: int, source: PackSource, pack: EvidencePack) -> Iterator[str]:
-    yield f"## {number}. {_line(source.title or source.doc_uid)}"
-    yield ""
+    yield f"## {number}. {_line(source.title or source.doc_uid)}\n"
     stated = [
         ", ".join(source.authors),
         str(source.year or ""),
@@ -195,10 +181,8 @@ def _paper(number: int, source: PackSource, pack: EvidencePack) -> Iterator[str]
     ]
     said = ". ".join(part for part in stated if part)
     if said:
-        yield f"{escape_inline(said)}."
-        yield ""
-    yield f"Cite as {_marks(source)}. {_count(source)}:"
-    yield ""
+        yield f"{escape_inline(said)}.\n"
+    yield f"Cite as {_marks(source)}. {_count(source)}:\n"
     for item in _items_of(source, pack):
         law = ""
         if item.law is not None:

@@ -12,7 +12,14 @@ from urllib.parse import unquote
 import yaml
 from pydantic import ValidationError
 
-from rag_assets.model import ServiceError, UsageError, hash_bytes, hide_credentials, hide_in
+from rag_assets.model import (
+    ServiceError,
+    UsageError,
+    first_fault,
+    hash_bytes,
+    hide_credentials,
+    hide_in,
+)
 from rag_assets.storage import explained_errors, hold_lock, sync_path, temporary_name
 from rag_assets.workspace import SIDECAR_SUFFIX as SUFFIX
 from rag_assets.workspace import Namespace, Sidecar, slug
@@ -37,11 +44,7 @@ def is_web_address(uri: str) -> bool:
 
 
 def read_uri(
-    uri: str,
-    *,
-    max_megabytes: int,
-    max_seconds: float,
-    allow_private: bool = False,
+    uri: str, *, max_megabytes: int, max_seconds: float, allow_private: bool = False
 ) -> Fetched:
     """Return what a path or an http(s) address holds; nothing secret of an address is kept.
 
@@ -211,9 +214,8 @@ def sidecar_of(uri: str, metadata: Mapping[str, Any]) -> str:
         written = yaml.safe_dump(plain, allow_unicode=True, sort_keys=False)
         parse_yaml(written, "metadata")  # what is written must be readable
     except ValidationError as error:
-        first = error.errors()[0]
-        key = ".".join(str(part) for part in first["loc"])
-        raise UsageError(f"metadata: '{key}': {first['msg']}, got {first['input']!r}.") from error
+        key, said, value = first_fault(error)
+        raise UsageError(f"metadata: '{key}': {said}, got {value!r}.") from error
     except (yaml.YAMLError, RecursionError) as error:
         raise UsageError(f"metadata holds what YAML cannot write: {error}") from error
     except YamlError as error:

@@ -2,7 +2,7 @@
 
 import asyncio
 import functools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -31,7 +31,6 @@ from rag_assets.storage import reading_once
 from rag_assets.workspace import (
     ARCHIVED,
     Namespace,
-    SourceFile,
     current_identities,
     current_overrides,
     override_metadata,
@@ -240,20 +239,12 @@ def _uids_from(namespace: Namespace, source: KnowledgeSource | str | Path) -> li
         identities = current_identities(namespace, inventory)
         uids = {
             identities.uids[each.content_hash]: None
-            for each in _files_from(namespace, uri)
-            if each.content_hash in identities.uids
+            for each in inventory.sources
+            if original_uri(each) == uri and each.content_hash in identities.uids
         }
         if uids:
             return list(uids)
     return [find_document([namespace], uri)[1]]
-
-
-def _files_from(namespace: Namespace, uri: str) -> Iterator[SourceFile]:
-    """Yield the files that came from an address or path."""
-    inventory = read_inventory(namespace)
-    for source in inventory.sources if inventory else ():
-        if source.content_hash and original_uri(source) == uri:
-            yield source
 
 
 def _take_in_again(namespace: Namespace, contents: Sequence[str]) -> None:

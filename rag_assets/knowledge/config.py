@@ -7,14 +7,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any, Literal, TypeVar  # Any: values before pydantic checks them
 
-from pydantic import (
-    BaseModel,
-    ConfigDict,
-    Field,
-    ValidationError,
-    field_validator,
-    model_validator,
-)
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from rag_assets.model import ConfigurationError, RagError, require_text
 from rag_assets.model.settings import (

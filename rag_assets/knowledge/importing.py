@@ -135,7 +135,14 @@ def _add_files(
                 max_megabytes=parse.max_megabytes,
                 max_seconds=parse.seconds_per_document,
             )
-            metadata = _metadata_of(entry)
+            # Where the entry stops at `et al.`, the names that the file prints are more.
+            people = () if " et al" in entry.text else entry.people or entry.authors
+            fields: dict[str, Any] = {
+                "title": entry.title, "authors": tuple(people), "doi": entry.doi,
+                "citation_key": entry.label if not entry.label.isdigit() else "",
+                "year": int(entry.year[:4]) if entry.year[:4].isdigit() else None,
+            }  # fmt: skip
+            metadata = {name: value for name, value in fields.items() if value}
             uri = f"{source.name}: {entry.attachments[0]}"
             there = _same_in_raw(namespace, fetched.data)
             if there is None:
@@ -164,14 +171,3 @@ def _same_in_raw(namespace: Namespace, data: bytes) -> Path | None:
             if path.is_file() and path.stat().st_size == len(data) and path.read_bytes() == data:
                 return path
     return None
-
-
-def _metadata_of(entry: Entry) -> dict[str, Any]:
-    # Where the entry stops at `et al.`, the names that the file prints are more.
-    people = () if " et al" in entry.text else entry.people or entry.authors
-    fields: dict[str, Any] = {
-        "title": entry.title, "authors": tuple(people), "doi": entry.doi,
-        "citation_key": entry.label if not entry.label.isdigit() else "",
-        "year": int(entry.year[:4]) if entry.year[:4].isdigit() else None,
-    }  # fmt: skip
-    return {name: value for name, value in fields.items() if value}

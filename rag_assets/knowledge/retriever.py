@@ -175,10 +175,7 @@ class KnowledgeRetriever:
         layers = [self._layer, search_layer(own)]
         from rag_assets.retrieval import Retriever
 
-        with (
-            naming_keys(layers),
-            Retriever(self._library, names, settings, self._llm) as retriever,
-        ):
+        with naming_keys(layers), Retriever(self._library, names, settings, self._llm) as retriever:
             found = retriever.retrieve(
                 query,
                 filters=_filters(wanted, filters),

@@ -6,12 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rag_assets.embedding import joint_tokenizer
-from rag_assets.knowledge.adding import (
-    Fetched,
-    is_web_address,
-    name_of_address,
-    read_uri,
-)
+from rag_assets.knowledge.adding import Fetched, is_web_address, name_of_address, read_uri
 from rag_assets.knowledge.config import (
     ChunkConfig,
     KnowledgeConfig,

@@ -30,8 +30,7 @@ def open_namespace(name: str, config: KnowledgeConfig) -> Namespace:
         UsageError: no such namespace.
         ConfigurationError: the configuration would build it otherwise.
     """
-    workspace = Workspace.find(config.place)
-    namespace = workspace.namespace(require_text(name, "'namespace'"))
+    namespace = Workspace.find(config.place).namespace(require_text(name, "'namespace'"))
     refuse_other_build(namespace, config)
     return namespace
 
@@ -99,7 +98,10 @@ def declare_namespace(planned: Namespace, config: KnowledgeConfig) -> Namespace:
             make_folder(folder)
         with suppress(UsageError):  # another was first: what it wrote is compared below
             add_file(path, _declaration(root, name, config).encode())
-        _forget_definitions()
+        # The definitions of this process do not know a namespace that was declared after them.
+        from rag_assets.running import load_definitions
+
+        load_definitions.cache_clear()
     if is_new:
         create_workspace(root, list_templates()[0])
     return open_namespace(name, config)
@@ -138,10 +140,3 @@ def _declared_models(root: Path, base: BaseConfig) -> list[dict[str, Any]]:
         models = [model.model_dump(exclude_unset=True) for model in settings.embed.dense]
     sparse = base.sparse_embedding
     return [*models, sparse.changes()] if sparse is not None else models
-
-
-def _forget_definitions() -> None:
-    """The definitions of this process do not know a namespace that was declared after them."""
-    from rag_assets.running import load_definitions
-
-    load_definitions.cache_clear()

@@ -98,7 +98,14 @@ class _Reading:
             return True
         may_stand = True
         if name := token["element"] or token["organic"]:
-            self.atoms.append(_atom(token, name))
+            sign = token["charge"] or ""
+            count = int(sign.lstrip("+-") or len(sign))
+            hydrogens = None
+            if token["element"]:
+                said = token["hydrogens"]
+                hydrogens = 0 if said is None else int(said or 1)
+            charge = -count if sign.startswith("-") else count
+            self.atoms.append(Atom(name.capitalize(), name.islower(), hydrogens, charge))
             if self._last is not None:
                 self._bind(self._last, len(self.atoms) - 1, self._order)
             self._last = len(self.atoms) - 1
@@ -124,17 +131,6 @@ class _Reading:
 
     def _bind(self, one: int, other: int, order: int) -> None:
         self.atoms[one].bonds[other] = self.atoms[other].bonds[one] = order
-
-
-def _atom(token: re.Match[str], name: str) -> Atom:
-    sign = token["charge"] or ""
-    count = int(sign.lstrip("+-") or len(sign))
-    hydrogens = None
-    if token["element"]:
-        said = token["hydrogens"]
-        hydrogens = 0 if said is None else int(said or 1)
-    charge = -count if sign.startswith("-") else count
-    return Atom(name.capitalize(), name.islower(), hydrogens, charge)
 
 
 def holds_carboxyl(atoms: list[Atom]) -> bool:
@@ -195,7 +191,22 @@ def find_carboxyl(name: str, smiles: str | None) -> Carboxyl:
             as –COOH needs it.
     """
     if smiles:
-        return _by_structure(smiles)
+        if has_rdkit():
+            from rdkit import Chem, RDLogger
+
+            RDLogger.DisableLog("rdApp.*")
+            molecule = Chem.MolFromSmiles(smiles)
+            if molecule is None:
+                return Carboxyl(None, "structure", f"RDKit cannot read its SMILES ({smiles!r})")
+            holds, by = molecule.HasSubstructMatch(Chem.MolFromSmarts(_CARBOXYL)), ""
+        else:
+            try:
+                holds = holds_carboxyl(read_smiles(smiles))
+            except ValueError as error:
+                return Carboxyl(None, "structure", f"its SMILES {smiles!r} cannot be read: {error}")
+            by = "; valences were not checked, which takes RDKit"
+        said = "holds" if holds else "holds no"
+        return Carboxyl(holds, "structure", f"its structure {said} –COOH ({smiles}{by})")
     main = acid_of(name)
     if main is None:
         return Carboxyl(None, None, f"'{name}' is none of the acids that are known by name")
@@ -224,26 +235,6 @@ def has_rdkit() -> bool:
     from importlib.util import find_spec
 
     return find_spec("rdkit") is not None
-
-
-def _by_structure(smiles: str) -> Carboxyl:
-    """Return what the structure says, read by RDKit where it is installed."""
-    if has_rdkit():
-        from rdkit import Chem, RDLogger
-
-        RDLogger.DisableLog("rdApp.*")
-        molecule = Chem.MolFromSmiles(smiles)
-        if molecule is None:
-            return Carboxyl(None, "structure", f"RDKit cannot read its SMILES ({smiles!r})")
-        holds, by = molecule.HasSubstructMatch(Chem.MolFromSmarts(_CARBOXYL)), ""
-    else:
-        try:
-            holds = holds_carboxyl(read_smiles(smiles))
-        except ValueError as error:
-            return Carboxyl(None, "structure", f"its SMILES {smiles!r} cannot be read: {error}")
-        by = "; valences were not checked, which takes RDKit"
-    said = "holds" if holds else "holds no"
-    return Carboxyl(holds, "structure", f"its structure {said} –COOH ({smiles}{by})")
 
 
 _AROUND = 60
@@ -435,8 +426,7 @@ def metals_at(sentence: str) -> list[tuple[int, int, str]]:
                 found += [(*match.span(1), match[1]), (*match.span(2), match[2])]
         return found
     for match in _FORMULA.finditer(sentence):
-        parts = _PART.findall(match.group())
-        symbols = [symbol for symbol, _ in parts]
+        symbols = [symbol for symbol, _ in _PART.findall(match.group())]
         # An oxide or a salt names a compound; UV and PL are no elements.
         if set(symbols) <= dopants and _is_meant(match, symbols, sentence):
             found += [(*match.span(), symbol) for symbol in symbols]

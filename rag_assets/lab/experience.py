@@ -370,8 +370,7 @@ def place_lesson(
     found = find_equal(lesson, list_items(writing, status="active"))
     if found is not None:
         item = find_item(writing, found)
-        joined = replace(item, lessons=(*item.lessons, lesson))
-        _store(writing, joined, "joined")
+        _store(writing, replace(item, lessons=(*item.lessons, lesson)), "joined")
     else:
         said = {key: getattr(lesson, key) for key in EDITABLE}
         made = Item(
@@ -451,8 +450,7 @@ def replay_item(writing: Writing, item_id: str, kind: str, body: Mapping[str, An
     """
     match kind:
         case "created" if body["lessons"]:
-            lesson = Lesson(**body["lessons"][0])
-            place_lesson(writing, lesson, lambda *_: None, item_id)
+            place_lesson(writing, Lesson(**body["lessons"][0]), lambda *_: None, item_id)
         case "created":
             said = {key: body[key] for key in EDITABLE}
             note = Item(

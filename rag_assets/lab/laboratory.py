@@ -15,7 +15,7 @@ from rag_assets.lab.recall import Nearness
 from rag_assets.lab.runs import Run, read_run, record_run
 from rag_assets.lab.store import Reading, Store, Writing
 from rag_assets.llm import ChatModel, open_chat_model
-from rag_assets.model import ConfigurationError, UsageError
+from rag_assets.model import ConfigurationError, UsageError, first_fault
 from rag_assets.model.settings import LabSettings
 from rag_assets.storage import write_bytes
 from rag_assets.workspace import WORKSPACE_MARKER, Workspace
@@ -80,8 +80,7 @@ def init_laboratory(workspace: Workspace) -> bool:
     path = workspace.root / WORKSPACE_MARKER
     is_new = workspace.settings.lab is None
     if is_new:
-        written = path.read_bytes()
-        text = written.decode("utf-8")
+        text = path.read_bytes().decode("utf-8")
         if any(line.startswith("lab:") for line in text.splitlines()):
             raise ConfigurationError(
                 f"{path}: 'lab' has no value. Remove the line and run the command again."
@@ -140,9 +139,8 @@ def settings_in_force(written: LabSettings, saved: SavedSettings) -> LabSettings
     try:
         return LabSettings.model_validate(whole)
     except ValidationError as error:
-        first = error.errors()[0]
-        key = ".".join(map(str, first["loc"]))
-        raise UsageError(f"'{key}': {first['msg']}.") from error
+        key, said, _ = first_fault(error)
+        raise UsageError(f"'{key}': {said}.") from error
 
 
 def save_lab_settings(

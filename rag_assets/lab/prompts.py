@@ -14,7 +14,7 @@ from rag_assets.lab.runs import Policy, Recipe
 from rag_assets.lab.tools import tools_of
 from rag_assets.lab.trace import SECTIONS, Observed, Role, RunNote, Source, TurnAliases
 from rag_assets.llm import Message, Prompt, context_tokens, estimate_tokens, load_prompt
-from rag_assets.model import BudgetError, ConfigurationError, DamagedFileError
+from rag_assets.model import BudgetError, ConfigurationError, DamagedFileError, first_fault
 from rag_assets.model.settings import LlmSettings, RecipeRule
 
 # In what is recorded of a role's model: tokens that a prompt and an answer may have, and the
@@ -99,9 +99,8 @@ def job_from_json(values: Mapping[str, Any]) -> RecipeJob:
     try:
         return TypeAdapter(RecipeJob).validate_python(dict(values))
     except ValidationError as error:
-        first = error.errors()[0]
-        field = ".".join(str(part) for part in first["loc"])
-        raise DamagedFileError(f"this trace was changed: '{field}': {first['msg']}.") from error
+        key, said, _ = first_fault(error)
+        raise DamagedFileError(f"this trace was changed: '{key}': {said}.") from error
 
 
 # Of one plan: only the first is done before it is made again.

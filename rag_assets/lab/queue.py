@@ -17,32 +17,20 @@ from rag_assets.lab.chemistry import has_rdkit
 from rag_assets.lab.collecting import COLLECT_NAME, collect_recipes
 from rag_assets.lab.engine import run_recipes
 from rag_assets.lab.laboratory import Laboratory
-from rag_assets.lab.prompts import (
-    ROLES,
-    SAMPLED,
-    RecipeJob,
-    RunOutcome,
-    prompt_hashes,
-    room_of,
-)
+from rag_assets.lab.prompts import ROLES, SAMPLED, RecipeJob, RunOutcome, prompt_hashes, room_of
 from rag_assets.lab.runs import MOST_RECIPES, Policy, Run, list_runs, read_run, record_run
 from rag_assets.lab.store import PROGRAM, Writing
 from rag_assets.lab.tools import LabLibrary
 from rag_assets.lab.trace import TIMES, Role, TraceWriter, clock_time, step_title
 from rag_assets.lab.weighing import ScorerWeigh
 from rag_assets.lab.worlds import LabWorld, LiveLab
-from rag_assets.llm import (
-    Budget,
-    ChatModel,
-    Recorder,
-    open_chat_model,
-    with_local_reader,
-)
+from rag_assets.llm import Budget, ChatModel, Recorder, open_chat_model, with_local_reader
 from rag_assets.model import (
     ConfigurationError,
     LockedError,
     RagError,
     UsageError,
+    first_fault,
     hash_fields,
     hash_text,
     hide_credentials,
@@ -103,9 +91,8 @@ def parse_request(values: dict[str, Any], where: str = "the request") -> RecipeR
     try:
         return RecipeRequest.model_validate(values)
     except ValidationError as error:
-        first = error.errors()[0]
-        key = ".".join(str(part) for part in first["loc"]) or "the whole"
-        raise UsageError(f"{where}: '{key}': {first['msg']}.") from error
+        key, said, _ = first_fault(error)
+        raise UsageError(f"{where}: '{key or 'the whole'}': {said}.") from error
 
 
 def choose_policy(lab: Laboratory, asked: str | None) -> Literal["model", "collect"]:

@@ -39,11 +39,7 @@ _CHINESE = "提高铜的含量增加了乙烯的选择性"
 # Cosines from which two lessons are near enough to be the same where nothing speaks against it,
 # by model. Fitted on pairs of known truth, BreakingNLI, counterfactually augmented SNLI and
 # COVID-Fact: the least round value at which no contradiction is left (docs/laboratory.md).
-NEAR_DUPLICATE = {
-    "all-MiniLM-L6-v2": 0.85,
-    "bge-small-en": 0.9,
-    "multilingual-e5-small": 0.96,
-}
+NEAR_DUPLICATE = {"all-MiniLM-L6-v2": 0.85, "bge-small-en": 0.9, "multilingual-e5-small": 0.96}
 # Of a model that nobody has measured: only what is all but equal.
 _UNMEASURED = 0.97
 # Words that stand instead of others mean the same from this cosine of the model named, where the
@@ -66,7 +62,13 @@ class Nearness:
 
     def __init__(self, settings: Settings, store: Store) -> None:
         self._models = settings.embed.dense
-        self._searching = choose_model(self._models)
+        if not self._models:
+            raise ConfigurationError(
+                "embed.models: experience needs an embedding model, and none is configured."
+            )
+        # The first model that reads Chinese too, else the first.
+        reading = (one for one in self._models if can_read(load_tokenizer(one), _CHINESE))
+        self._searching = next(reading, self._models[0])
         self._store = store
         self._given = settings.lab.experience.near_duplicate if settings.lab is not None else None
 
@@ -98,7 +100,8 @@ class Nearness:
         groups: dict[str, list[str]] = {}
         models = {model.model: model for model in self._models}
         for text in dict.fromkeys(texts):
-            groups.setdefault(self._reader_of(text).model, []).append(text)
+            reading = (one for one in self._models if can_read(load_tokenizer(one), text))
+            groups.setdefault(next(reading, self._models[0]).model, []).append(text)
         placed = {
             text: (name, vector)
             for name, members in groups.items()
@@ -122,10 +125,6 @@ class Nearness:
             return best[1] if best is not None else None
 
         return find
-
-    def _reader_of(self, text: str) -> ModelSettings:
-        reading = (one for one in self._models if can_read(load_tokenizer(one), text))
-        return next(reading, self._models[0])
 
     def _vectors(
         self, model: ModelSettings, texts: Sequence[str]
@@ -167,20 +166,6 @@ def say_the_same(one: str, other: str) -> bool:
         return False
     told = spell_out(one), spell_out(other)
     return min(each.supports for each in load_pair_model().read([told, told[::-1]])) >= _SUPPORTED
-
-
-def choose_model(models: Sequence[ModelSettings]) -> ModelSettings:
-    """Return the first model that reads Chinese too, else the first.
-
-    Raises:
-        ConfigurationError: there is no model with dense vectors.
-    """
-    if not models:
-        raise ConfigurationError(
-            "embed.models: experience needs an embedding model, and none is configured."
-        )
-    reading = (one for one in models if can_read(load_tokenizer(one), _CHINESE))
-    return next(reading, models[0])
 
 
 def _read_vectors(

@@ -247,12 +247,10 @@ def render_recipe(
         is_own_words: whether a model says why it has its place.
     """
     modifier = recipe.small_molecule_modifier
-    yield f"### {recipe.rank}. {escape_inline(formula(recipe))}"
-    yield ""
+    yield f"### {recipe.rank}. {escape_inline(formula(recipe))}\n"
     if recipe.why_ranked:
         said = f" ({OWN_WORDS})" if is_own_words else ""
-        yield f"Why here{said}: {escape_inline(recipe.why_ranked)}"
-        yield ""
+        yield f"Why here{said}: {escape_inline(recipe.why_ranked)}\n"
     if recipe.is_unsupported:
         yield UNSUPPORTED
         yield ""
@@ -327,8 +325,7 @@ def _apart(grounds: Sequence[Ground], quotes: Mapping[str, Quoted]) -> Iterator[
     apart = [ground for ground in grounds if ground.stands_apart]
     if not apart:
         return
-    yield "Said in another language than its source, and not certain to say the same:"
-    yield ""
+    yield "Said in another language than its source, and not certain to say the same:\n"
     for ground in apart:
         name = _NAMES[ground.field] if ground.field else "the whole"
         statement = escape_inline(ground.statement)

@@ -14,12 +14,7 @@ from rag_assets.lab.evidence import FIRST_PRODUCT, Finding, PartEvidence, reques
 from rag_assets.lab.laboratory import Laboratory
 from rag_assets.lab.prompts import SAMPLED, RunOutcome, job_from_json, prompt_hashes
 from rag_assets.lab.queue import is_worked_on, trace_file
-from rag_assets.lab.recipes import (
-    OWN_WORDS,
-    Quoted,
-    formula,
-    render_recipe,
-)
+from rag_assets.lab.recipes import OWN_WORDS, Quoted, formula, render_recipe
 from rag_assets.lab.runs import Ground, Run, list_runs, read_run
 from rag_assets.lab.trace import (
     TIMES,
@@ -260,8 +255,7 @@ def _lines(
     events: Sequence[Mapping[str, Any]],
     fault: str,
 ) -> Iterator[str]:
-    yield f"# {escape_inline(str(run.request.get('text', run.id)))}"
-    yield ""
+    yield f"# {escape_inline(str(run.request.get('text', run.id)))}\n"
     reason = f" ({escape_inline(run.reason)})" if run.reason else ""
     imported_at, day = run.dates
     days = (("imported", imported_at), ("experiment of", day))
@@ -269,8 +263,7 @@ def _lines(
     yield f"Run {run.id}: **{run.state}**{reason}, {came}."
     yield _made_by(run, events)
     if fault:
-        yield ""
-        yield f"Its trace cannot be shown: {escape_inline(fault)}"
+        yield f"\nIts trace cannot be shown: {escape_inline(fault)}"
     if run.recipes:
         yield ""
         if run.kind == "collect":
@@ -290,17 +283,14 @@ def _lines(
         # What stands at a recipe is not said again.
         entries = [e for e in note.entries(section) if e.text not in told]  # type: ignore[arg-type]
         if entries:
-            yield f"## {section.capitalize()}"
-            yield ""
+            yield f"## {section.capitalize()}\n"
             for entry in entries:
                 said = f" *({OWN_WORDS})*" if entry.is_own_words else ""
                 yield f"- {escape_inline(entry.text)}{_cited(entry.citations, quotes)}{said}"
             yield ""
     if quotes:
-        yield "## Sources"
-        yield ""
-        yield f"`rag trace {run.id}` leads from each ground to the bytes of the file."
-        yield ""
+        yield "## Sources\n"
+        yield f"`rag trace {run.id}` leads from each ground to the bytes of the file.\n"
         for citation, quote in quotes.items():
             yield f"{quote.number}. {escape_inline(quote.where)} `{citation}`"
             yield f"   > {escape_inline(quote.beginning)}"
@@ -318,10 +308,8 @@ def evidence_in(events: Sequence[Mapping[str, Any]]) -> tuple[str, tuple[PartEvi
 def _evidence(events: Sequence[Mapping[str, Any]], quotes: Mapping[str, Quoted]) -> Iterator[str]:
     product, rows = evidence_in(events)
     if rows:
-        yield f"## For and against, for {product}"
-        yield ""
-        yield "By words alone; nobody has read the sentences. Numbers lead to the sources below."
-        yield ""
+        yield f"## For and against, for {product}\n"
+        yield "By words alone; nobody has read the sentences. Numbers lead to the sources below.\n"
         yield "| part | for | against | on other products | made here |"
         yield "|---|---|---|---|---|"
         for row in rows:
@@ -354,8 +342,7 @@ def _left_out(run: Run, quotes: Mapping[str, Quoted]) -> Iterator[str]:
     dropped = [one for recipe in run.recipes for one in recipe.dropped]
     if dropped:
         said = f" ({OWN_WORDS})" if run.is_ranked_by_model else ""
-        yield f"## Considered and left out{said}"
-        yield ""
+        yield f"## Considered and left out{said}\n"
         for one in dropped:
             cited = _cited(one.citations, quotes)
             yield f"- {escape_inline(one.what)}: {escape_inline(one.why)}{cited}"
@@ -393,9 +380,7 @@ def _proposed(events: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 
     found = [Recipe.model_validate(e["recipe"]) for e in events if e["kind"] == "proposed"]
     if found:
-        yield ""
-        yield "## Proposed before it ended, not a result"
-        yield ""
+        yield "\n## Proposed before it ended, not a result\n"
         for recipe in found:
             yield f"- {escape_inline(formula(recipe))}"
         yield ""

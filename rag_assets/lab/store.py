@@ -72,8 +72,7 @@ class Reading:
         """Return the rows of a table whose columns have the given values."""
         where = " AND ".join(f'"{name}" IS ?' for name in equal) or "1"
         found = self.connection.execute(
-            f"SELECT * FROM {table} WHERE {where} ORDER BY {order}",
-            [*equal.values()],
+            f"SELECT * FROM {table} WHERE {where} ORDER BY {order}", [*equal.values()]
         )
         names = [column[0] for column in found.description]
         return [dict(zip(names, row, strict=True)) for row in found]

@@ -20,7 +20,6 @@ from rag_assets.lab.runs import read_run
 from rag_assets.lab.store import Reading
 from rag_assets.lab.trace import Observed, Operation, Role, Section, Source
 from rag_assets.model import UsageError, hash_text
-from rag_assets.model.settings import LabSettings
 from rag_assets.publishing import build_id_of
 from rag_assets.retrieval import Asked, Hit, Retriever, SearchFilters, expand_windows
 
@@ -44,9 +43,9 @@ class LabLibrary:
         # Those of its beginning hold for the whole run, as its trace says.
         with lab.store.reading() as reading:
             saved = read_lab_settings(reading)
-        self._settings = settings_in_force(lab.written, saved)
+        self.settings = settings_in_force(lab.written, saved)
         self.settings_version = saved.version
-        bases = self._settings.bases
+        bases = self.settings.bases
         self._lab = lab
         self._run_id = run_id
         self._stack = ExitStack()
@@ -72,11 +71,6 @@ class LabLibrary:
     def __exit__(self, *_: object) -> None:
         self._stack.close()
 
-    @property
-    def settings(self) -> LabSettings:
-        """The laboratory's settings as they were when this was opened."""
-        return self._settings
-
     def describe(self) -> dict[str, Any]:
         """Return which publications are asked, by namespace."""
         return {
@@ -89,13 +83,13 @@ class LabLibrary:
         """Return the passages of one base that answer a query, by ordinary retrieval."""
         retriever = self._retrievers[base]
         found = retriever.retrieve(
-            query, top_k=self._settings.recipes.passages, filters=self._filters
+            query, top_k=self.settings.recipes.passages, filters=self._filters
         )
         return Observed(self._sources(retriever, found.hits), (), tuple(found.warnings))
 
     def recall(self, role: str, question: str) -> Observed:
         """Return the experience of a role and of all roles."""
-        settings = self._settings.experience
+        settings = self.settings.experience
         found = recall(
             self._lab.store, self._lab.nearness, question, role, k_role=settings.k_role,
             k_global=settings.k_global, for_run=self._run_id,

@@ -10,12 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from rag_assets.law.articles import (
-    NUMBER,
-    article_key,
-    read_number,
-    write_number,
-)
+from rag_assets.law.articles import NUMBER, article_key, read_number, write_number
 from rag_assets.law.names import (
     LawNames,
     english_law,
@@ -518,8 +513,7 @@ def _whole(names: Sequence[str], laws: LawNames) -> ArticleReference | None:
             return ArticleReference("", "", longest[: goes_on.end()]) if goes_on else (
                 ArticleReference("", "", name, tuple(documents))
             )  # fmt: skip
-        before = longest.removesuffix(name)
-        if _LEADS_TO_NAME.search(before):
+        if _LEADS_TO_NAME.search(longest.removesuffix(name)):
             return ArticleReference("", "", name, tuple(documents))
         return ArticleReference("", "", _APART.split(longest)[-1])
     return None

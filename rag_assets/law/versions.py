@@ -299,9 +299,7 @@ def find_repeal(
 
 
 def judge_wordings(
-    wordings: Sequence[Wording],
-    day: date,
-    stated: Sequence[tuple[Wording, StatedRepeal]] = (),
+    wordings: Sequence[Wording], day: date, stated: Sequence[tuple[Wording, StatedRepeal]] = ()
 ) -> list[Judged]:
     """Return how the wordings of one law stand on a day, in the order given.
 
@@ -367,10 +365,7 @@ def _same_wordings(wordings: Sequence[Wording]) -> list[list[int]]:
 
 
 def _is_same(one: Wording, other: Wording) -> bool:
-    pairs = (
-        (one.version_date, other.version_date),
-        (one.effective_on, other.effective_on),
-    )
+    pairs = ((one.version_date, other.version_date), (one.effective_on, other.effective_on))
     return any(first is not None and first == second for first, second in pairs)
 
 

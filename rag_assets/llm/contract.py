@@ -12,7 +12,7 @@ from typing import Any, Literal, Protocol, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from rag_assets.model import AnswerError, BudgetError, hash_text
+from rag_assets.model import AnswerError, BudgetError, first_fault, hash_text
 
 Role = Literal["system", "user", "assistant"]
 FinishReason = Literal["stop", "length", "content_filter"]
@@ -268,10 +268,7 @@ _Answer = TypeVar("_Answer", bound=BaseModel)
 
 
 def complete_as(
-    model: ChatModel,
-    request: ChatRequest,
-    answer: type[_Answer],
-    budget: Budget | None = None,
+    model: ChatModel, request: ChatRequest, answer: type[_Answer], budget: Budget | None = None
 ) -> _Answer:
     """Return the answer as values; its JSON Schema is sent with the request.
 
@@ -279,16 +276,14 @@ def complete_as(
         AnswerError: what came back is not such values; `answer` holds it.
         LanguageModelError, BudgetError: as `ChatModel.complete`.
     """
-    schema = answer.model_json_schema()
-    completion = model.complete(replace(request, schema=schema), budget)
+    completion = model.complete(replace(request, schema=answer.model_json_schema()), budget)
     try:
         return answer.model_validate_json(completion.text)
     except ValidationError as error:
-        first = error.errors()[0]
-        key = ".".join(str(part) for part in first["loc"]) or "the whole"
+        key, said, _ = first_fault(error)
         raise AnswerError(
-            f"{model.name} was asked for {answer.__name__} as JSON; {key}: {first['msg']}, got "
-            f"{completion.text[:_SHOWN_CHARACTERS]!r}. A model that follows JSON Schemas, or "
+            f"{model.name} was asked for {answer.__name__} as JSON; {key or 'the whole'}: {said}, "
+            f"got {completion.text[:_SHOWN_CHARACTERS]!r}. A model that follows JSON Schemas, or "
             "more 'llm.max_tokens', fixes it.",
             completion.text,
         ) from error

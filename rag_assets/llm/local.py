@@ -55,7 +55,8 @@ class LocalModel:
     """
 
     def __init__(self, settings: LlmSettings) -> None:
-        require_runtime()
+        if not has_runtime():
+            raise missing_extra("reader", "llm: kind local")
         self._kept = require_model(settings.model or default_reader())
         if self._kept.kind != "gguf":
             raise ConfigurationError(
@@ -85,9 +86,7 @@ class LocalModel:
         if budget is not None:
             limit, _ = budget.limit_call(prompt_tokens(request), limit, settings.timeout_seconds)
         server = find_server(
-            self._kept,
-            settings.context_tokens or CONTEXT_TOKENS,
-            usable_processors(),
+            self._kept, settings.context_tokens or CONTEXT_TOKENS, usable_processors()
         )
         # What an earlier prompt has in common with this one is not read again.
         body = request_to_wire(request, settings) | {"max_tokens": limit, "cache_prompt": True}
@@ -117,12 +116,6 @@ def has_runtime() -> bool:
     from importlib.util import find_spec
 
     return find_spec("xllamacpp") is not None
-
-
-def require_runtime() -> None:
-    """Raise ConfigurationError with the install command where the extra `reader` is missing."""
-    if not has_runtime():
-        raise missing_extra("reader", "llm: kind local")
 
 
 def local_reader(settings: LlmSettings) -> KeptModel | None:

@@ -67,7 +67,11 @@ class OpenAiCompatibleModel:
         self._key = key
         self._sleep = sleep
         self._client = _open_client(settings, key)
-        self._left_out = _left_out_headers(settings, key)
+        from openai import omit
+
+        is_openai = urlsplit(settings.base_url).hostname == _OPENAI_HOST
+        names = () if is_openai else _OPENAI_HEADERS
+        self._left_out = dict.fromkeys(names if key else (*names, "Authorization"), omit)
         # Newer hosted models know this limit by another name and refuse the usual one.
         self._limit_name = "max_tokens"
         self._takes_seed = True
@@ -211,11 +215,3 @@ def _open_client(settings: LlmSettings, key: SecretStr | None) -> "OpenAI":
         api_key=key.get_secret_value() if key else "none",
         max_retries=0,
     )
-
-
-def _left_out_headers(settings: LlmSettings, key: SecretStr | None) -> dict[str, Any]:
-    from openai import omit
-
-    is_openai = urlsplit(settings.base_url).hostname == _OPENAI_HOST
-    names = () if is_openai else _OPENAI_HEADERS
-    return dict.fromkeys(names if key else (*names, "Authorization"), omit)

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from rag_assets.llm.contract import (
     Budget,
@@ -19,7 +19,8 @@ from rag_assets.llm.contract import (
     Usage,
     estimate_tokens,
 )
-from rag_assets.model import ConfigurationError, LanguageModelError
+from rag_assets.model import ConfigurationError, LanguageModelError, first_fault
+from rag_assets.model.settings import Expression
 from rag_assets.workspace.bounded_yaml import read_yaml
 
 _SHOWN_CHARACTERS = 80
@@ -43,23 +44,14 @@ class ScriptedAnswer(_Part):
         probabilities: of the tokens that might have stood first, for requests that ask for them.
     """
 
-    when: str | None = None
-    system: str | None = None
+    when: Expression | None = None
+    system: Expression | None = None
     role: Role | None = None
     turn: Annotated[int, Field(ge=1)] | None = None
     answer: str | None = None
     data: Any = None
     finish_reason: FinishReason | None = None
     probabilities: dict[str, Annotated[float, Field(gt=0, le=1)]] = {}
-
-    @field_validator("when", "system")
-    @classmethod
-    def _compiles(cls, value: str | None) -> str | None:
-        try:
-            re.compile(value or "")
-        except re.error as error:
-            raise ValueError(f"not a regular expression ({error})") from error
-        return value
 
     @model_validator(mode="after")
     def _says_one_thing(self) -> "ScriptedAnswer":
@@ -94,9 +86,8 @@ def read_script(path: Path) -> Script:
     try:
         return Script.model_validate(values)
     except ValidationError as error:
-        first = error.errors()[0]
-        key = ".".join(str(part) for part in first["loc"])
-        raise ConfigurationError(f"{path}: '{key}': {first['msg']}.") from error
+        key, said, _ = first_fault(error)
+        raise ConfigurationError(f"{path}: '{key}': {said}.") from error
 
 
 def find_answer(script: Script, messages: tuple[Message, ...]) -> ScriptedAnswer | None:

@@ -50,6 +50,7 @@ from rag_assets.model.errors import (
     StorageError,
     UsageError,
     WorkspaceError,
+    first_fault,
 )
 from rag_assets.model.hashing import (
     combine_digests,

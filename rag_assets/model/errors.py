@@ -24,7 +24,10 @@
     └── ParseFailure (ValueError)            one document could not be parsed: reason code and mend
 """
 
-from typing import Literal
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from pydantic import ValidationError
 
 FailureKind = Literal["deterministic", "resource"]
 
@@ -146,3 +149,9 @@ class ParseFailure(RagError, ValueError):  # noqa: N818 - an outcome of a docume
         self.reason_code = reason_code
         self.message = message
         self.kind: FailureKind = kind
+
+
+def first_fault(error: "ValidationError") -> tuple[str, str, Any]:
+    """Return the first fault that pydantic found: the key with dots, what is wrong, the value."""
+    first = error.errors(include_url=False)[0]
+    return ".".join(map(str, first["loc"])), first["msg"], first["input"]

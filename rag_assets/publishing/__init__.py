@@ -30,12 +30,7 @@ if TYPE_CHECKING:
     from rag_assets.publishing.names import PersonName, endings, split_name, split_names
     from rag_assets.publishing.records import collect, count_lacking
     from rag_assets.publishing.rows import citation_ids
-    from rag_assets.publishing.search import (
-        PublishedVectors,
-        Ranking,
-        SearchTable,
-        quote_text,
-    )
+    from rag_assets.publishing.search import PublishedVectors, Ranking, SearchTable, quote_text
     from rag_assets.publishing.status import (
         UNUSED,
         DocumentLine,

@@ -259,8 +259,7 @@ def _select_nothing(connection: "DuckDBPyConnection", name: str) -> str:
     """Return a query without rows, so that the views stand in a workspace without namespaces."""
     if name in _VIEWS:
         return f"SELECT '' AS namespace, * FROM ({_VIEWS[name][1]})"
-    schema = _SCHEMAS[name]
-    fields = [field for field in schema if field.name != "namespace"]
+    fields = [field for field in _SCHEMAS[name] if field.name != "namespace"]
     connection.register("incoming", pa.schema(fields).empty_table())
     connection.execute(f"CREATE TABLE empty_{name} AS SELECT '' AS namespace, * FROM incoming")
     connection.unregister("incoming")

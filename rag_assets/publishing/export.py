@@ -40,10 +40,7 @@ Kind = Literal["parsed", "chunks"]
 KINDS: tuple[Kind, ...] = ("parsed", "chunks")
 # Counts as code: raise it when the same parse is written otherwise.
 _RENDERING_VERSION = 1
-_MANIFESTS: Mapping[Kind, str] = {
-    "parsed": "parse_manifest.json",
-    "chunks": "chunk_manifest.json",
-}
+_MANIFESTS: Mapping[Kind, str] = {"parsed": "parse_manifest.json", "chunks": "chunk_manifest.json"}
 _PDF = "application/pdf"
 PASSAGES = ("parents", "chunks")
 # What a chunk's line in chunks.jsonl leaves out: times of this machine.

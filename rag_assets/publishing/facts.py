@@ -27,13 +27,7 @@ from rag_assets.workspace import (
 )
 
 # Fields of a sidecar, or of `rag meta set`, that have a column of their own.
-DESCRIPTIVE = (
-    "publisher",
-    "url",
-    "published_date",
-    "captured_at",
-    "accessed_at",
-)
+DESCRIPTIVE = ("publisher", "url", "published_date", "captured_at", "accessed_at")
 
 # Likewise; where none says them, the document's own hold.
 PRINTED = ("doi", "journal", "volume", "issue", "page_range")
@@ -352,8 +346,7 @@ def document_row(
     }
     stated = {name: fields.get(name) for name in DESCRIPTIVE}
     row |= {name: common_value(wordings, name) for name in LAW_COLUMNS}
-    printed = {name: fields.get(name) or report.get(name) for name in PRINTED}
-    return row | stated | printed
+    return row | stated | {name: fields.get(name) or report.get(name) for name in PRINTED}
 
 
 def _kept_metadata(facts: DocumentFacts) -> dict[str, Any]:

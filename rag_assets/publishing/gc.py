@@ -61,12 +61,7 @@ def collect_garbage(namespace: Namespace, models: Collection[str], notify: Notif
         if namespace.object_store is not None:
             namespace.object_store.share()
     workspace = namespace.workspace
-    derived = (
-        namespace.records,
-        namespace.publications,
-        workspace.judgements,
-        workspace.outputs,
-    )
+    derived = (namespace.records, namespace.publications, workspace.judgements, workspace.outputs)
     root = workspace.root
     others = (workspace.queries, root / "namespaces", workspace.decisions, *namespace.roots)
     log = workspace.meta / "version_log.jsonl"

@@ -16,7 +16,6 @@ _HAN_PARTS = re.compile(rf"[{HAN_RANGES}·]+")
 _HAN_COMMA = re.compile(r"[,，、;；]")
 # Names from other languages in Chinese letters: 卡尔·马克思.
 _DOTS = re.compile(r"[·・•‧]")
-_LONGEST_HAN_NAME = 4
 # Family names of two characters (复姓) that are in use.
 _DOUBLE_FAMILY_NAME_LIST = (
     "欧阳 太史 端木 上官 司马 东方 独孤 南宫 万俟 闻人 夏侯 诸葛 尉迟 公羊 赫连 澹台 皇甫 宗政 "

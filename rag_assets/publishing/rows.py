@@ -203,17 +203,12 @@ def _parent_place(namespace: Namespace, uid: str, row: Mapping[str, Any]) -> dic
     starts = [(pair["page"], pair["start"]) for pair in row["page_starts"]]
     pages = locate_pages(starts, row["char_start"], row["char_end"])
     return {
+        **row,
         "parent_id": f"{uid}:{row['label']}",
         "namespace": namespace.name,
         "doc_uid": uid,
-        "label": row["label"],
-        "order": row["order"],
-        "char_start": row["char_start"],
-        "char_end": row["char_end"],
         "page_start": pages[0],
         "page_end": pages[1],
-        "section_path": row["section_path"],
-        "hash": row["hash"],
     }
 
 
@@ -269,8 +264,7 @@ def _chunks(
         "version": spread([f.version for f in facts], pa.int64()),
         "content_hash": chunks["chunk_hash"],
         "input_hash": pa.array(
-            [hash_text(chunk_input(row)) for row in rows_of(chunks.select(CHUNK_INPUTS))],
-            strings,
+            [hash_text(chunk_input(row)) for row in rows_of(chunks.select(CHUNK_INPUTS))], strings
         ),
         "citation_id": pa.array(
             citation_ids(namespace.name, uids.to_pylist(), chunks["chunk_hash"].to_pylist()),
@@ -478,15 +472,11 @@ def mention_rows(
             uid = published[row["content_hash"]].doc_uid
             chunk_id = f"{uid}:{row['order']}"
             yield {
+                **row,
                 "mention_key": f"{namespace.name}::{chunk_id}::{row['start']}",
                 "namespace": namespace.name,
                 "doc_uid": uid,
                 "chunk_id": chunk_id,
-                "sentence_start": row["sentence_start"],
-                "sentence_end": row["sentence_end"],
-                "entity": row["entity"],
-                "name": row["name"],
-                "rule": row["rule"],
                 "char_start": row["start"],
                 "char_end": row["end"],
             }

@@ -346,22 +346,21 @@ RELATIONS = _schema(
     ],
 )
 
-# Published besides, where `graph` is switched on.
-GRAPH_SCHEMAS: dict[str, pa.Schema] = {
-    "entities": ENTITIES,
-    "mentions": MENTIONS,
-    "relations": RELATIONS,
-}
 
-PUBLISHED_SCHEMAS: dict[str, pa.Schema] = {
-    "sources": SOURCES,
-    "documents": DOCUMENTS,
-    "archived_documents": ARCHIVED_DOCUMENTS,
-    "parse_reports": PARSE_REPORTS,
-    "parents": PARENTS,
-    "chunks": CHUNKS,
-    "chunk_edits": CHUNK_EDITS,
-}
+def schema_entry(schema: pa.Schema, name: str) -> str:
+    """Return `table`, `key`, `order` or `description` from a published schema's metadata."""
+    return str((schema.metadata or {})[name.encode()].decode())
+
+
+def _by_name(*schemas: pa.Schema) -> dict[str, pa.Schema]:
+    return {schema_entry(schema, "table"): schema for schema in schemas}
+
+
+# Published besides, where `graph` is switched on.
+GRAPH_SCHEMAS = _by_name(ENTITIES, MENTIONS, RELATIONS)
+PUBLISHED_SCHEMAS = _by_name(
+    SOURCES, DOCUMENTS, ARCHIVED_DOCUMENTS, PARSE_REPORTS, PARENTS, CHUNKS, CHUNK_EDITS
+)
 
 
 def vector_column(position: int) -> str:
@@ -424,11 +423,6 @@ def search_schema(dimensions: Sequence[int], sparse: int = 0) -> pa.Schema:
 def schemas_of(tables: Collection[str]) -> dict[str, pa.Schema]:
     """Return the schemas that a publication with these tables must have."""
     return PUBLISHED_SCHEMAS | (GRAPH_SCHEMAS if GRAPH_SCHEMAS.keys() & set(tables) else {})
-
-
-def schema_entry(schema: pa.Schema, name: str) -> str:
-    """Return `table`, `key`, `order` or `description` from a published schema's metadata."""
-    return str((schema.metadata or {})[name.encode()].decode())
 
 
 def row_order(schema: pa.Schema) -> list[str]:

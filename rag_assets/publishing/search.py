@@ -94,8 +94,7 @@ def new_session() -> Any:
     import lance
 
     return lance.Session(
-        index_cache_size_bytes=_INDEX_CACHE_BYTES,
-        metadata_cache_size_bytes=_METADATA_CACHE_BYTES,
+        index_cache_size_bytes=_INDEX_CACHE_BYTES, metadata_cache_size_bytes=_METADATA_CACHE_BYTES
     )
 
 

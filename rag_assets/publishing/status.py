@@ -17,12 +17,7 @@ from rag_assets.embedding import joint_tokenizer
 from rag_assets.model import PublicationError, StorageError, WorkspaceError, count_of
 from rag_assets.parsing import has_stale_parses, read_reports
 from rag_assets.publishing.changes import removed_documents, unpublished_changes
-from rag_assets.publishing.facts import (
-    DocumentFacts,
-    document_year,
-    gather_facts,
-    is_citable,
-)
+from rag_assets.publishing.facts import DocumentFacts, document_year, gather_facts, is_citable
 from rag_assets.publishing.records import RecordState, collect
 from rag_assets.storage import Pointer, current_folder, is_complete, read_manifest, read_pointer
 from rag_assets.workspace import (
@@ -43,11 +38,7 @@ from rag_assets.workspace import (
     settings_digest,
 )
 
-UNUSED = {
-    "failed": "could not be read",
-    "withheld": "withheld",
-    "refused": "refused",
-}
+UNUSED = {"failed": "could not be read", "withheld": "withheld", "refused": "refused"}
 """Documents that nobody finds until a person does something: status, and what became of them."""
 
 # A document that nobody can read has a uid all the same.

@@ -252,10 +252,7 @@ def _ask_known(
 
 
 def _first_passing(
-    reader: "Reader",
-    ranked: Iterator[tuple[str, float]],
-    limit: int,
-    filters: "SearchFilters",
+    reader: "Reader", ranked: Iterator[tuple[str, float]], limit: int, filters: "SearchFilters"
 ) -> _Ranking:
     """Return the first of a ranking that pass the filters.
 

@@ -128,12 +128,7 @@ class EntityGraph:
         entities, mentions, relations: tables of its catalogue.
     """
 
-    def __init__(
-        self,
-        entities: "pa.Table",
-        mentions: "pa.Table",
-        relations: "pa.Table",
-    ) -> None:
+    def __init__(self, entities: "pa.Table", mentions: "pa.Table", relations: "pa.Table") -> None:
         import pyarrow.compute as pc
 
         self._entities: list[str] = entities["entity"].to_pylist()

@@ -309,9 +309,7 @@ _NAMED = (
 
 
 def check_filter_values(
-    filters: SearchFilters,
-    documents: Sequence[pa.Table],
-    declared: Mapping[str, Iterable[str]],
+    filters: SearchFilters, documents: Sequence[pa.Table], declared: Mapping[str, Iterable[str]]
 ) -> list[str]:
     """Return a sentence for each value of a filter that no document has.
 
@@ -327,9 +325,7 @@ def check_filter_values(
 
 
 def _unknown(
-    filters: SearchFilters,
-    documents: Sequence[pa.Table],
-    declared: Mapping[str, Iterable[str]],
+    filters: SearchFilters, documents: Sequence[pa.Table], declared: Mapping[str, Iterable[str]]
 ) -> Iterator[str]:
     for one in _NAMED:
         wanted = getattr(filters, one.field)

@@ -308,11 +308,7 @@ def _wordings(
 
 
 def _wording(
-    vector: "Floats",
-    asked: str,
-    theirs: str,
-    usual: "Mapping[str, Floats]",
-    passages: "Floats",
+    vector: "Floats", asked: str, theirs: str, usual: "Mapping[str, Floats]", passages: "Floats"
 ) -> _Wording:
     import numpy as np
 

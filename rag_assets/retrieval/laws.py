@@ -450,9 +450,7 @@ def put_articles_first(
     best = hits[0].score if hits else 1.0
     first = [
         replace(
-            known[key],
-            score=best,
-            explanation={**known[key].explanation, "named_article": shown},
+            known[key], score=best, explanation={**known[key].explanation, "named_article": shown}
         )
         for key, shown in named.items()
         if day is None or day.finds(known[key])

@@ -229,8 +229,7 @@ def _readable(model: ModelSettings, texts: Sequence[str]) -> list[str]:
 
 
 def _encode_all(
-    asked: Sequence[tuple[str, ModelSettings, Sequence[str]]],
-    subject: QuestionSubject | None,
+    asked: Sequence[tuple[str, ModelSettings, Sequence[str]]], subject: QuestionSubject | None
 ) -> dict[str, list[list[float]]]:
     """Return each model's vectors by its fingerprint; models work side by side."""
     from rag_assets.embedding import encode_questions

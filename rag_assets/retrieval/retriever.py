@@ -19,7 +19,6 @@ from rag_assets.retrieval.queries import AskedQuery, make_query
 from rag_assets.retrieval.reader import Reader
 from rag_assets.retrieval.reranking import load_reranker
 from rag_assets.retrieval.searching import rank_chunks
-from rag_assets.workspace import Workspace
 
 if TYPE_CHECKING:
     from rag_assets.llm import ChatModel
@@ -86,7 +85,7 @@ class Retriever:
         looks_at_raw: bool = True,
     ) -> None:
         self._asked = asked
-        self._workspace = workspace_of(asked)
+        self.workspace = workspace_of(asked)
         self._chosen = dict(publications or {})
         self._names = tuple(dict.fromkeys(self._chosen or namespaces))
         self._given = settings
@@ -109,7 +108,7 @@ class Retriever:
             held = stack.enter_context(library.hold(self._names, self._chosen))
             if not held.readers or (self._names and held.missing):
                 raise PublicationError(
-                    f"nothing is published in {', '.join(held.missing) or self._workspace.root}. "
+                    f"nothing is published in {', '.join(held.missing) or self.workspace.root}. "
                     "Run `rag ingest` first."
                 )
             self.readers, self._missing = tuple(held.readers.values()), held.missing
@@ -123,11 +122,6 @@ class Retriever:
         """Let go of the publications."""
         self._stack.close()
         self.readers = ()
-
-    @property
-    def workspace(self) -> Workspace:
-        """The workspace that is asked."""
-        return self._workspace
 
     @property
     def manifests(self) -> dict[str, dict[str, Any]]:
@@ -145,8 +139,8 @@ class Retriever:
         if self._given is not None:
             return self._given
         if count == 1:
-            return self._workspace.namespace(namespace).settings.retrieve
-        return self._workspace.settings.retrieve
+            return self.workspace.namespace(namespace).settings.retrieve
+        return self.workspace.settings.retrieve
 
     def retrieve(
         self,
@@ -259,7 +253,7 @@ class Retriever:
             f"{reader.namespace}:{uid}": why
             for reader in self.readers
             for uid, why in look_since_publication(
-                self._workspace.namespace(reader.namespace)
+                self.workspace.namespace(reader.namespace)
             ).not_citable.items()
         }
 
@@ -270,7 +264,7 @@ class Retriever:
             lost.difference_update(reader.documents()["doc_uid"].to_pylist())
         if not lost:
             return []
-        namespaces = [self._workspace.namespace(reader.namespace) for reader in self.readers]
+        namespaces = [self.workspace.namespace(reader.namespace) for reader in self.readers]
         removed = [removed_documents(namespace) for namespace in namespaces]
         return [str(found[uid]) for found in removed for uid in sorted(lost) if uid in found]
 
@@ -321,7 +315,7 @@ class Retriever:
         places = [
             place
             for reader in self.readers
-            for place in self._workspace.namespace(reader.namespace).settings.places.values()
+            for place in self.workspace.namespace(reader.namespace).settings.places.values()
         ]
         declared = {
             "source_type": [place.source_type for place in places],

@@ -296,8 +296,7 @@ def _find(
         pools = collect(readers, asked, settings, group.filters)
         ranked.append(_fuse(readers, query, settings, pools))
         count += len(pools.languages)
-    merged = merge_groups(groups, ranked, readers, query)
-    return merged[: _most(settings)], count
+    return merge_groups(groups, ranked, readers, query)[: _most(settings)], count
 
 
 def _most(settings: "RetrieveSettings") -> int:
@@ -349,8 +348,7 @@ def _fuse(
             "fused": one.score,
         }
         if scores.get(GRAPH):
-            hit = fetched[one.identity]
-            explanation["entities"] = _told_entities(readers, query, hit)
+            explanation["entities"] = _told_entities(readers, query, fetched[one.identity])
         hits.append(
             replace(
                 fetched[one.identity],

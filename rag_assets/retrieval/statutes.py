@@ -179,9 +179,7 @@ class LawShelf:
         found = process.extractOne(text, texts, scorer=ratio, score_cutoff=least)
         if found is None:
             return None
-        article = found[2]
-        several = self._laws.is_one_of_several(version.law)
-        return self._found(version, article, articles[article], is_one_of_several=several)
+        return self._found(version, found[2], articles[found[2]])
 
     def versions(self, name: str) -> list[LawVersion]:
         """Return the wordings of a law, the newest first.
@@ -267,9 +265,7 @@ class LawShelf:
             return several[0]
         chosen = self._chosen(citation)
         for version in chosen:
-            found = self._cut_out(
-                version, citation, is_one_of_several=self._laws.is_one_of_several(version.law)
-            )
+            found = self._cut_out(version, citation)
             if found is not None:
                 return found
         raise UsageError(self._nearest(chosen, citation))
@@ -324,9 +320,7 @@ class LawShelf:
         asked = citation_of(named[0])
         first = self._chosen(asked)[0]
         if law is not None and first.law == law and self._is_unique(first, article):
-            return self._found(
-                first, article, hit, is_one_of_several=self._laws.is_one_of_several(law)
-            )
+            return self._found(first, article, hit)
         found = self.article(asked)
         if (found.version.law.doc_uid, found.start) != (hit.doc_uid, article.char_start):
             raise UsageError(f"{citation} leads to {found.version.law.file}")
@@ -350,8 +344,7 @@ class LawShelf:
         version = LawVersion(law, law.wording, self._laws.judge(law, self._as_of))
         for article, hit in self._places(version, key):
             if "".join(self._text_of(version, article, hit).split()) == "".join(text.split()):
-                several = self._laws.is_one_of_several(law)
-                return self._found(version, article, hit, is_one_of_several=several)
+                return self._found(version, article, hit)
         return None
 
     def _reader(self, version: LawVersion) -> Reader:
@@ -374,9 +367,7 @@ class LawShelf:
         for article, chunk_id in chunks.items():
             yield article, hits[chunk_id]
 
-    def _cut_out(
-        self, version: LawVersion, asked: StatuteCitation, *, is_one_of_several: bool
-    ) -> FoundArticle | None:
+    def _cut_out(self, version: LawVersion, asked: StatuteCitation) -> FoundArticle | None:
         for article, hit in self._places(version, asked.key):
             if not is_below(hit.section_path, asked.path):
                 continue
@@ -396,24 +387,22 @@ class LawShelf:
                     lead = start + above.start, start + above.end
                 clause, text = picked.shown, text[first:last]
                 start, end = start + first, start + last
-            whole = self._found(version, article, hit, is_one_of_several=is_one_of_several)
-            day = str(version.version_date) if is_one_of_several else ""
-            citation = write_citation(version.title, hit.section_path, article.shown, clause, day)
+            whole = self._found(version, article, hit)
+            citation = self._cite(version, article, hit, clause)
             return replace(
                 whole, clause=clause, text=text, start=start, end=end, citation=citation, lead=lead
             )
         return None
 
-    def _found(
-        self, version: LawVersion, article: Article, hit: Hit, *, is_one_of_several: bool
-    ) -> FoundArticle:
-        day = str(version.version_date) if is_one_of_several else ""
+    def _cite(self, version: LawVersion, article: Article, hit: Hit, clause: str = "") -> str:
+        day = str(version.version_date) if self._laws.is_one_of_several(version.law) else ""
+        return write_citation(version.title, hit.section_path, article.shown, clause, day)
+
+    def _found(self, version: LawVersion, article: Article, hit: Hit) -> FoundArticle:
         text = self._text_of(version, article, hit)
         return FoundArticle(
             version, version.title, hit.section_path, article.shown, "", text,
-            article.char_start, article.char_end,
-            write_citation(version.title, hit.section_path, article.shown, version=day),
-            whole=text,
+            article.char_start, article.char_end, self._cite(version, article, hit), whole=text,
         )  # fmt: skip
 
     def _text_of(self, version: LawVersion, article: Article, hit: Hit) -> str:
@@ -460,8 +449,7 @@ def _shown_of(key: str) -> str:
 
 def _newest_first(version: LawVersion) -> tuple[int, bool]:
     """Sort the newest wording first; of one day that in a file of its own."""
-    day = version.version_date or date.min
-    return -day.toordinal(), version.law.is_in_compilation
+    return -(version.version_date or date.min).toordinal(), version.law.is_in_compilation
 
 
 def _span_of(picked: Clause, clauses: Sequence[Clause]) -> tuple[int, int]:
@@ -699,7 +687,9 @@ def dropped_limit(article: str, start: int, end: int, said: str) -> str | None:
     left = None if excepts(said) else exceptions_around(article, start, end)
     if HAN.search(said) is None:
         return left
-    first, last = _sentences_at(article, start, end)
+    # Where the sentences begin and end that [start, end) touches.
+    spans = [span for span in split_sentences(article) if span[0] < end and start < span[1]]
+    first, last = (spans[0][0], spans[-1][1]) if spans else (start, end)
     ruled = "".join(article[first:last].split())
     if left is not None:
         rule = _pairs(ruled.replace("".join(left.split()), ""))
@@ -714,12 +704,6 @@ def _dropped_condition(ruled: str, said: str) -> str | None:
     conditions = [found["condition"] for found in _CONDITION.finditer(ruled)] if always else []
     told = _pairs(said)
     return next((one for one in conditions if len(_pairs(one) & told) < _NAMED * len(one)), None)
-
-
-def _sentences_at(article: str, start: int, end: int) -> tuple[int, int]:
-    """Return where the sentences begin and end that [start, end) touches."""
-    spans = [span for span in split_sentences(article) if span[0] < end and start < span[1]]
-    return (spans[0][0], spans[-1][1]) if spans else (start, end)
 
 
 def exception_end(text: str, end: int) -> int:

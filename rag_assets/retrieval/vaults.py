@@ -219,8 +219,7 @@ def draw_files(files: Iterable[SourceFile], count: int, seed: int) -> list[Sourc
     ]
     # Whose turn it is first matters where not every folder gets the last round.
     folders.sort(key=lambda held: hash_fields(seed, held[0].source_uri))
-    drawn = list(_in_turn(folders))[:count]
-    return sorted(drawn, key=lambda file: file.source_uri)
+    return sorted(list(_in_turn(folders))[:count], key=lambda file: file.source_uri)
 
 
 def _thirds(files: Sequence[SourceFile]) -> Iterator[list[SourceFile]]:

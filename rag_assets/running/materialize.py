@@ -164,7 +164,6 @@ def materialize_partition(
     asset: str,
     partition: str,
     *,
-    tags: Mapping[str, str] | None = None,
     on_progress: Progress | None = None,
 ) -> RunOutcome:
     """Materialize one dynamic partition of a workspace asset, registering its key first."""
@@ -172,7 +171,7 @@ def materialize_partition(
 
     with open_instance(workspace) as instance:
         instance.add_dynamic_partitions(DYNAMIC_PARTITIONS[asset], [partition])
-    return _run(workspace, [[asset]], {"dagster/partition": partition, **(tags or {})}, on_progress)
+    return _run(workspace, [[asset]], {"dagster/partition": partition}, on_progress)
 
 
 def audit_file(

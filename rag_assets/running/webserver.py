@@ -80,12 +80,24 @@ class Guard:
                 f"own pages (http://{hosts[0]}) may ask."
             )
         site = headers.get("sec-fetch-site", "none")
-        if site not in _OWN_SITES and not _is_opened(scope, headers):
+        # A person who follows a link to a page of the UI changes nothing.
+        if site not in _OWN_SITES and not (
+            scope["type"] == "http"
+            and scope["method"] == "GET"
+            and headers.get("sec-fetch-mode") == "navigate"
+            and headers.get("sec-fetch-dest") == "document"
+            and not _is_graphql(scope)
+        ):
             return (
                 f"Refused: a page of another origin asks ({site}), and only this server's own "
                 f"pages (http://{hosts[0]}) may ask."
             )
-        if _asks_by_address(scope):
+        # Dagster takes a query in the address from any request that is no JSON.
+        if (
+            scope["type"] == "http"
+            and _is_graphql(scope)
+            and "query" in QueryParams(scope["query_string"])
+        ):
             return (
                 "Refused: any image or link could run a GraphQL query given in the address; send "
                 "it as JSON by POST."
@@ -93,29 +105,9 @@ class Guard:
         return None
 
 
-def _is_opened(scope: Scope, headers: Headers) -> bool:
-    """Say whether a person follows a link to a page of the UI, which changes nothing."""
-    return (
-        scope["type"] == "http"
-        and scope["method"] == "GET"
-        and headers.get("sec-fetch-mode") == "navigate"
-        and headers.get("sec-fetch-dest") == "document"
-        and not _is_graphql(scope)
-    )
-
-
 def _is_graphql(scope: Scope) -> bool:
     path: str = scope["path"]
     return path.rstrip("/") == _GRAPHQL
-
-
-def _asks_by_address(scope: Scope) -> bool:
-    """Say whether the address has a query; Dagster takes it from any request that is no JSON."""
-    return (
-        scope["type"] == "http"
-        and _is_graphql(scope)
-        and "query" in QueryParams(scope["query_string"])
-    )
 
 
 def _with_policy(send: Send, host: str) -> Send:

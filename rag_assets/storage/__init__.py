@@ -62,6 +62,7 @@ from rag_assets.storage.records import (
     rows_of,
     signature,
     split_rows,
+    stale_contents,
     working_as,
     write_parquet,
     write_record,

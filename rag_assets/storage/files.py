@@ -275,25 +275,21 @@ def hold_lock(
     with explained_errors(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         lock = FileLock(path)
-        _acquire(lock, path, what, notify, seconds)
+        try:
+            lock.acquire(timeout=min(NOTICE_SECONDS, seconds), poll_interval=0.05)
+        except Timeout:
+            notify(f"waiting for another process that is writing {what} ({path.name})")
+            try:
+                lock.acquire(timeout=seconds, poll_interval=0.2)
+            except Timeout as error:
+                raise LockedError(
+                    f"{path}: another process has been writing {what} for over {seconds:.0f} s. "
+                    "See the running jobs in the UI, end the one that hangs, and try again."
+                ) from error
     try:
         yield
     finally:
         lock.release()
-
-
-def _acquire(lock: FileLock, path: Path, what: str, notify: Notify, seconds: float) -> None:
-    try:
-        lock.acquire(timeout=min(NOTICE_SECONDS, seconds), poll_interval=0.05)
-    except Timeout:
-        notify(f"waiting for another process that is writing {what} ({path.name})")
-        try:
-            lock.acquire(timeout=seconds, poll_interval=0.2)
-        except Timeout as error:
-            raise LockedError(
-                f"{path}: another process has been writing {what} for over {seconds:.0f} s. "
-                "See the running jobs in the UI, end the one that hangs, and try again."
-            ) from error
 
 
 @contextmanager

@@ -382,8 +382,7 @@ def load_entries_or_mend(
     beside new ones.
     """
     try:
-        entries = read_entries(path)
-        return (entries if has_layout(path, schema) else {}), None
+        return (read_entries(path) if has_layout(path, schema) else {}), None
     except DamagedFileError as error:
         mended = f"{path}: the record was damaged and is being rebuilt ({error.__cause__ or error})"
         notify(mended)
@@ -441,12 +440,16 @@ class OpenRecord:
                 yield rows
             for content in entries.keys() & set(expired()) - replaced:
                 del entries[content]
-            kept = entries.keys() - replaced
-            yield from kept_tables(self._path, self._schema, kept)
+            yield from kept_tables(self._path, self._schema, entries.keys() - replaced)
 
         write_record(self._path, self._schema, entries, tables())
         self.entries = entries
         return Refreshed(entries, tuple(sorted(replaced)), wrote=True, mended=self.mended)
+
+
+def stale_contents(entries: Mapping[str, Entry], wanted: Mapping[str, str]) -> list[str]:
+    """Return the contents that have no entry of the wanted fingerprint, sorted."""
+    return sorted(c for c, f in wanted.items() if c not in entries or entries[c].fingerprint != f)
 
 
 def refresh_record(
@@ -468,24 +471,16 @@ def refresh_record(
         expired: as in `OpenRecord.write`.
         compute: gives (content_hash, entry, rows) for each content it is asked for.
     """
-
-    def stale_in(entries: Mapping[str, Entry]) -> list[str]:
-        return sorted(
-            content
-            for content, fingerprint in wanted.items()
-            if content not in entries or entries[content].fingerprint != fingerprint
-        )
-
     looked_at = file_identity(path)
     # Damage is told by the one who mends it, under the lock.
     record = OpenRecord(path, schema, lambda _: None)
-    if record.mended is None and not stale_in(record.entries):
+    if record.mended is None and not stale_contents(record.entries, wanted):
         return Refreshed(record.entries, (), wrote=False)
     with hold_lock(lock, f"{path.parent.name} {path.stem}", notify):
         if record.mended is not None or file_identity(path) != looked_at:
             record = OpenRecord(path, schema, notify)
         entries = record.entries
-        stale = stale_in(entries)
+        stale = stale_contents(entries, wanted)
         # A damaged record is written anew even where nothing of it lives: every later stage
         # would meet the damage again.
         if not stale and record.mended is None:

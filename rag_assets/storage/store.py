@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 
-from rag_assets.model import DamagedFileError, LockedError, hash_bytes
+from rag_assets.model import DamagedFileError, LockedError, first_fault, hash_bytes
 from rag_assets.storage.files import (
     changing_folder,
     explained_errors,
@@ -292,9 +292,8 @@ def restore_json(
     try:
         return kind.validate_python({k: value for k, value in data.items() if k != "schema"})
     except ValidationError as error:
-        first = error.errors()[0]
-        field = ".".join(str(part) for part in first["loc"])
+        key, said, _ = first_fault(error)
         raise DamagedFileError(
-            f"this {what} was changed: '{field}': {first['msg'].lower()}. Delete the file and ask "
+            f"this {what} was changed: '{key}': {said.lower()}. Delete the file and ask "
             "the question again."
         ) from error

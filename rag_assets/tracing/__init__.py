@@ -11,10 +11,7 @@ from rag_assets.tracing.chain import (
     render_overview,
     trace,
 )
-from rag_assets.tracing.manifests import (
-    BuildManifest,
-    write_build_manifest,
-)
+from rag_assets.tracing.manifests import BuildManifest, write_build_manifest
 from rag_assets.tracing.querying import open_sql, read_named_rows, run_sql
 
 if TYPE_CHECKING:

@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 Row = Mapping[str, Any]
 # Of verdicts and claims: a citation that cannot be judged, an assertion that cites nothing.
 _WITHOUT_SOURCE = frozenset({"ERROR", "EVIDENCE_NEEDED"})
+# Who made a step, and of what.
+_MAKER = ("run_id", "code_version", "config_hash", "tool_version")
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +159,7 @@ def make_chain(row: Row, read: Bytes, edits: Mapping[str, str]) -> Chain:
 
 
 def _ends(row: Row) -> Iterator[Step]:
-    made = _known(row, "made_at", "run_id", "code_version", "config_hash", "tool_version")
+    made = _known(row, "made_at", *_MAKER)
     if row["kind"] == "verdict":
         from rag_assets.auditing import place_in  # every build loads this module, few audit
 
@@ -182,13 +184,14 @@ def _ends(row: Row) -> Iterator[Step]:
 def _below(row: Row, read: Bytes, edits: Mapping[str, str]) -> Iterator[Step]:
     if row["doc_uid"] is None or row["raw_sha256"] is None:
         return
-    made = {each["stage"]: _maker(each) for each in row["stages"]}
+    made = {
+        each["stage"]: _known(each, *_MAKER, "computed_at", "fingerprint") for each in row["stages"]
+    }
     if row["publication"]:
         at = row["published_at"]
         published = f"{at.replace(microsecond=0).isoformat()}Z" if at else None
         facts = _given({"published_at": published, "is_current": row["is_current"]})
-        keys = ("run_id", "code_version", "config_hash", "tool_version")
-        maker = _given({key: row[f"publication_{key}"] for key in keys})
+        maker = _given({key: row[f"publication_{key}"] for key in _MAKER})
         yield Step("publication", f"{row['namespace']}/{row['publication']}", facts, maker)
     if row["citation_id"]:
         passage = _passage(row, read, made.get("chunks", {}))
@@ -269,13 +272,6 @@ def _conclude(row: Row, steps: list[Step]) -> tuple[str, str]:
     if row["citation_id"] is None:
         return "file", "No passage was found in the document; its bytes are those that were read."
     return "file", "Every step holds, down to the bytes."
-
-
-def _maker(stage: Mapping[str, Any]) -> dict[str, Any]:
-    return _given(
-        {key: stage[key] for key in ("run_id", "code_version", "config_hash", "tool_version",
-                                     "computed_at", "fingerprint")}
-    )  # fmt: skip
 
 
 def _pages(start: int | None, end: int | None) -> str | None:
@@ -544,7 +540,7 @@ def _grounds(
 
 def _ground(ground: "Ground", citation: str | None) -> Step:
     facts = {"field": ground.field or "the whole", "basis": ground.basis, "cites": citation}
-    return Step("ground", ground.statement, {k: v for k, v in facts.items() if v is not None})
+    return Step("ground", ground.statement, _given(facts))
 
 
 def _item(lab: "Laboratory", citation: str) -> tuple[Step, str]:
@@ -610,7 +606,8 @@ def trace(workspace: Workspace, name: str) -> list[Chain]:
             return [each for g in grounds for each in go_on(g, below.get(g.passage or "", ()))]
         found = chains(*_condition(workspace, connection, name.strip()))
     if not found:
-        raise UsageError(f"'{name}' has no such row; `rag trace {_without_row(name)}` lists them.")
+        whole = re.sub(r"#[^#]*$|:\d+$", "", name)
+        raise UsageError(f"'{name}' has no such row; `rag trace {whole}` lists them.")
     return found
 
 
@@ -620,7 +617,11 @@ def _condition(
     if re.fullmatch(r"kb:\S+", name):
         _require(connection, "citation_id", name)
         return _IS_PASSAGE, {"id": name}
-    outputs = _outputs(connection)
+    # Every audit and pack with what it was made from, the newest version first.
+    rows = read_named_rows(
+        connection, "SELECT DISTINCT output, kind, made_from FROM ends WHERE output IS NOT NULL", {}
+    )
+    outputs = sorted(rows, key=lambda row: _version(row["output"]), reverse=True)
     head, _, number = name.rpartition("#")
     if head and number:
         output = _output_of(workspace, outputs, head)
@@ -660,16 +661,6 @@ def _require(connection: "DuckDBPyConnection", column: str, value: str) -> None:
             f"no current publication holds '{value}': the passage was edited or its document "
             "removed since. Trace the verdict or item that cites it: it keeps its text and hash."
         )
-
-
-def _outputs(connection: "DuckDBPyConnection") -> list[dict[str, Any]]:
-    """Return every audit and pack with what it was made from, the newest version first."""
-    rows = read_named_rows(
-        connection,
-        "SELECT DISTINCT output, kind, made_from FROM ends WHERE output IS NOT NULL",
-        {},
-    )
-    return sorted(rows, key=lambda row: _version(row["output"]), reverse=True)
 
 
 def _version(output: str) -> tuple[int, str]:
@@ -716,7 +707,3 @@ def _unknown(name: str, outputs: list[dict[str, Any]]) -> str:
         f"{known[0] if known else 'evidence_pack_v001'}#1), a draft that has been verified, a "
         'citation id (kb:…) or a chunk id; `rag sql "SELECT name FROM lineage"` lists all.'
     )
-
-
-def _without_row(name: str) -> str:
-    return re.sub(r"#[^#]*$|:\d+$", "", name)

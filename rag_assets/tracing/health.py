@@ -102,9 +102,9 @@ def describe_outputs(page: ReportPage, workspace: Workspace, names: Sequence[str
         elif judged[0]["kind"] == "verdict":
             about = stale.get(f"{workspace.drafts.name}/{draft}", frozenset())
             current = [row for row in judged if row["number"] not in about]
-            _describe_citations(page, draft, judged, [] if output in before_edit else current)
+            _describe_judged(page, draft, judged, [] if output in before_edit else current)
         else:
-            _describe_claims(page, draft, judged, [] if output in before_edit else judged)
+            _describe_judged(page, draft, judged, [] if output in before_edit else judged)
     _describe_others(page, elsewhere)
 
 
@@ -115,40 +115,25 @@ def _by_output(rows: Sequence[_Row]) -> dict[str, list[_Row]]:
     return found
 
 
-def _describe_citations(
-    page: ReportPage, draft: str, verdicts: Sequence[_Row], current: Sequence[_Row]
+def _describe_judged(
+    page: ReportPage, draft: str, judged: Sequence[_Row], current: Sequence[_Row]
 ) -> None:
     """Count all verdicts of an audit, and name those that hold of what there is now."""
-    page.add_list([f"Citations of {_counted(draft, verdicts)}"])
-    to_mend = _to_mend(current)
+    is_verdict = judged[0]["kind"] == "verdict"
+    noun, wanted = ("citation", "OK") if is_verdict else ("strong assertion", "supported")
+    page.add_list([f"{noun.capitalize()}s of {_counted(draft, judged)}"])
+    to_mend = [row for row in current if row["status"] not in _SETTLED]
     if to_mend:
         verb = "is" if len(to_mend) == 1 else "are"
-        page.todo.append(f"{draft}: {count_of(len(to_mend), 'citation')} {verb} not OK (below).")
-        page.add_list([
-            f"{_place(draft, row)}, {code_span(row['doc_uid'] or '')}: {row['status']} "
-            f"({row['reason_code']}): {row['claim'][:_MOST_OF_A_CLAIM]}"
-            for row in to_mend
-        ], "  ")  # fmt: skip
-
-
-def _describe_claims(
-    page: ReportPage, draft: str, claims: Sequence[_Row], current: Sequence[_Row]
-) -> None:
-    page.add_list([f"Strong assertions of {_counted(draft, claims)}"])
-    to_mend = _to_mend(current)
-    if to_mend:
-        verb = "is" if len(to_mend) == 1 else "are"
-        page.todo.append(
-            f"{draft}: {count_of(len(to_mend), 'strong assertion')} {verb} not supported (below)."
-        )
-        page.add_list([
-            f"{_place(draft, row)}: {row['status']}: {row['claim'][:_MOST_OF_A_CLAIM]}"
-            for row in to_mend
-        ], "  ")  # fmt: skip
-
-
-def _place(draft: str, row: _Row) -> str:
-    return place_in(draft, row["line"], row["draft_file"] or "")
+        page.todo.append(f"{draft}: {count_of(len(to_mend), noun)} {verb} not {wanted} (below).")
+        told = []
+        for row in to_mend:
+            place, status = place_in(draft, row["line"], row["draft_file"] or ""), row["status"]
+            if is_verdict:
+                place += f", {code_span(row['doc_uid'] or '')}"
+                status += f" ({row['reason_code']})"
+            told.append(f"{place}: {status}: {row['claim'][:_MOST_OF_A_CLAIM]}")
+        page.add_list(told, "  ")
 
 
 def _describe_others(page: ReportPage, audits: dict[str, list[_Row]]) -> None:
@@ -159,10 +144,6 @@ def _describe_others(page: ReportPage, audits: dict[str, list[_Row]]) -> None:
             "nothing is asked for them:\n"
         )
         page.add_list([_counted(rows[0]["made_from"], rows) for rows in audits.values()])
-
-
-def _to_mend(rows: Sequence[_Row]) -> list[_Row]:
-    return [row for row in rows if row["status"] not in _SETTLED]
 
 
 def _counted(draft: str, rows: Sequence[_Row]) -> str:

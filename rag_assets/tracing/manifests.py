@@ -92,8 +92,7 @@ def _render(
     stages: dict[str, dict[str, dict[str, Any]]] = {name: {} for name in recorded()}
     for row in read_named_rows(connection, sql("build_stages")):
         stages[row["stage"]][row["content_hash"]] = row
-    signed = published.get("made_by", {})
-    run = signed.get("run_id")
+    run = published.get("made_by", {}).get("run_id")
     counts = {row["doc_uid"]: row["chunks"] for row in read_named_rows(connection, _CHUNKS)}
     content = {
         "schema": SCHEMA,
@@ -123,10 +122,7 @@ def _render(
         "models": [
             {
                 "provider": model["kind"],
-                "model": model["model"],
-                "fingerprint": model["fingerprint"],
-                "dimension": model["dimension"],
-                "settings": model["settings"],
+                **{key: model[key] for key in ("model", "fingerprint", "dimension", "settings")},
                 "how_it_was_asked": _asked(namespace, model["model"]),
             }
             for model in published["embedders"]
@@ -164,15 +160,12 @@ def _asked(namespace: Namespace, name: str) -> dict[str, Any]:
 
 
 def _chunk_entry(row: Mapping[str, Any] | None, run: str | None) -> dict[str, Any]:
+    keys = ("fingerprint", "digest", "computed_at")
     if row is None:
-        return {"fingerprint": None, "digest": None, "computed_at": None, "is_reused": None}
+        return dict.fromkeys((*keys, "is_reused"))
     is_signed = run is not None and row["run_id"] is not None
-    return {
-        "fingerprint": row["fingerprint"],
-        "digest": row["digest"],
-        "computed_at": row["computed_at"],
-        "is_reused": row["run_id"] != run if is_signed else None,
-    }
+    is_reused = row["run_id"] != run if is_signed else None
+    return {**{key: row[key] for key in keys}, "is_reused": is_reused}
 
 
 def _different(rows: Mapping[str, Mapping[str, Any]], name: str) -> list[str]:

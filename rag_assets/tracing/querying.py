@@ -2,8 +2,8 @@
 
 import json
 import re
-import threading
 from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -412,38 +412,21 @@ def run_sql(
     """
     import duckdb
 
-    ended = threading.Event()
-    found: list[tuple[list[str], list[tuple[Any, ...]]]] = []
-    failed: list[Exception] = []
-
-    def run() -> None:
-        try:
-            found.append(_run(connection, statement))
-        except Exception as error:  # noqa: BLE001 - raised again below
-            failed.append(error)
-        finally:
-            ended.set()
-
     # In a thread: while DuckDB works, Python in this one would not see a Ctrl-C.
-    thread = threading.Thread(target=run, name="sql", daemon=True)
-    thread.start()
-    is_late = False
-    try:
-        is_late = not ended.wait(seconds)
-    finally:
-        if not ended.is_set():
-            connection.interrupt()
-            thread.join()
-    if is_late:
-        raise UsageError(
-            f"SQL: the statement took longer than {seconds:g} s and was ended. Narrow it with "
-            "WHERE or LIMIT, or give it more time (--seconds)."
-        )
-    for error in failed:
-        if isinstance(error, duckdb.Error):
+    with ThreadPoolExecutor(1, "sql") as pool:
+        running = pool.submit(_run, connection, statement)
+        try:
+            return running.result(seconds)
+        except TimeoutError as error:
+            raise UsageError(
+                f"SQL: the statement took longer than {seconds:g} s and was ended. Narrow it with "
+                "WHERE or LIMIT, or give it more time (--seconds)."
+            ) from error
+        except duckdb.Error as error:
             raise UsageError(f"SQL: {error}") from error
-        raise error
-    return found[0]
+        finally:
+            if not running.done():
+                connection.interrupt()
 
 
 def _run(

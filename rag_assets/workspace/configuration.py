@@ -230,7 +230,32 @@ def merge_layers(layers: Sequence[Layer]) -> Settings:
         raise ConfigurationError(
             _explain(first["loc"], _RULES.get(first["type"], first["msg"]), first["input"], layers)
         ) from error
-    _check_order(settings, layers)
+    # Rules between two values, which no single field can know.
+    chunk = settings.chunk
+    names = [model.model for model in settings.embed.models]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise ConfigurationError(
+            _explain(("embed", "models"), "each model needs a different name", twice, layers)
+        )
+    if settings.embed.models[0].is_sparse:
+        raise ConfigurationError(
+            _explain(
+                ("embed", "models"),
+                "list a dense model before the sparse encoder",
+                names[0],
+                layers,
+            )
+        )
+    if not chunk.min_tokens <= chunk.target_tokens <= chunk.max_tokens:
+        raise ConfigurationError(
+            _explain(
+                ("chunk",),
+                "sizes must be min_tokens <= target_tokens <= max_tokens",
+                (chunk.min_tokens, chunk.target_tokens, chunk.max_tokens),
+                layers,
+            )
+        )
     return settings
 
 
@@ -320,40 +345,6 @@ def dotted(values: Mapping[str, Any], at: str = "") -> Iterator[tuple[str, Any]]
             yield from dotted(value, f"{at}{key}.")
         else:
             yield f"{at}{key}", value
-
-
-def _check_order(settings: Settings, layers: Sequence[Layer]) -> None:
-    """Rules between two values, which no single field can know."""
-    chunk = settings.chunk
-    names = [model.model for model in settings.embed.models]
-    twice = next((name for name in names if names.count(name) > 1), None)
-    if twice is not None:
-        raise ConfigurationError(
-            _explain(
-                ("embed", "models"),
-                "each model needs a different name",
-                twice,
-                layers,
-            )
-        )
-    if settings.embed.models[0].is_sparse:
-        raise ConfigurationError(
-            _explain(
-                ("embed", "models"),
-                "list a dense model before the sparse encoder",
-                names[0],
-                layers,
-            )
-        )
-    if not chunk.min_tokens <= chunk.target_tokens <= chunk.max_tokens:
-        raise ConfigurationError(
-            _explain(
-                ("chunk",),
-                "sizes must be min_tokens <= target_tokens <= max_tokens",
-                (chunk.min_tokens, chunk.target_tokens, chunk.max_tokens),
-                layers,
-            )
-        )
 
 
 @cache

@@ -232,7 +232,8 @@ def _choose_instance(root: Path, *, for_team: bool) -> list[str]:
                 "or take what you need from "
                 f"{wanted}."
             )
-    _copy(wanted, root / name)
+    with explained_errors(root / name):
+        write_text(root / name, wanted.read_text(encoding="utf-8"))
     return [name]
 
 
@@ -268,11 +269,6 @@ def make_folder(folder: Path) -> None:
                 f"{folder}: this folder cannot be made ({error.strerror}). Name a place on a disk "
                 "where this user may write."
             ) from error
-
-
-def _copy(source: Path, target: Path) -> None:
-    with explained_errors(target):
-        write_text(target, source.read_text(encoding="utf-8"))
 
 
 def _for_folders(text: str, roots: Sequence[Path]) -> str:

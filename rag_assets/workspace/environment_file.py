@@ -22,10 +22,7 @@ _OTHERS = stat.S_IRWXG | stat.S_IRWXO
 
 def environment_of(workspace: Workspace) -> dict[str, str]:
     """Return the variables by which Dagster finds a workspace."""
-    return {
-        "DAGSTER_HOME": str(workspace.dagster_home),
-        "RAG_WORKSPACE": str(workspace.root),
-    }
+    return {"DAGSTER_HOME": str(workspace.dagster_home), "RAG_WORKSPACE": str(workspace.root)}
 
 
 def read_environment(workspace: Workspace) -> dict[str, str | None]:

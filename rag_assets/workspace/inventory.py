@@ -384,10 +384,7 @@ def _read_inventory(namespace: Namespace) -> Inventory | None:
             f"`rag ingest --namespace {namespace.name}`: it is rebuilt from raw/ and the journal."
         ) from error
     return Inventory(
-        _sources_of(table),
-        meta["missed_since"],
-        meta["scanned_at"],
-        tuple(meta["warnings"]),
+        _sources_of(table), meta["missed_since"], meta["scanned_at"], tuple(meta["warnings"])
     )
 
 

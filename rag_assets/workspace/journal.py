@@ -162,8 +162,7 @@ class Identities:
 
 def slug(path: str) -> str:
     """Return the uid that a file's stem asks for: NFKC, lower case, CJK kept, words joined by -."""
-    stem = PurePosixPath(path).stem
-    text = unicodedata.normalize("NFKC", stem).lower()
+    text = unicodedata.normalize("NFKC", PurePosixPath(path).stem).lower()
     return _UNWANTED.sub("-", text).strip("-")[:_MAX_SLUG].strip("-") or "document"
 
 
@@ -208,7 +207,12 @@ def reconcile(
     for claim in ordered:
         content = claim.content_hash
         if content not in uids and content not in withheld:
-            uids[content] = _free_slug(claim.path, taken)
+            base = slug(claim.path)
+            candidate, number = base, 1
+            while candidate in taken:
+                number += 1
+                candidate = f"{base}-{number}"
+            uids[content] = candidate
             taken.add(uids[content])
             _note_newcomer(history, claim, uids, notes)
     return Identities(uids, withheld, _events(history, ordered, uids, pins), notes)
@@ -291,15 +295,6 @@ def _grant_pins(
     return {c: uid for c, uid in uids.items() if c not in withheld}, withheld
 
 
-def _free_slug(path: str, taken: set[str]) -> str:
-    base = slug(path)
-    candidate, number = base, 1
-    while candidate in taken:
-        number += 1
-        candidate = f"{base}-{number}"
-    return candidate
-
-
 def _note_newcomer(
     history: _History, claim: Claim, uids: Mapping[str, str], notes: dict[str, str]
 ) -> None:
@@ -313,10 +308,7 @@ def _note_newcomer(
 
 
 def _events(
-    history: _History,
-    ordered: Sequence[Claim],
-    uids: Mapping[str, str],
-    pins: Mapping[str, str],
+    history: _History, ordered: Sequence[Claim], uids: Mapping[str, str], pins: Mapping[str, str]
 ) -> tuple[Binding, ...]:
     """Return the bindings that are not the journal's last word yet."""
     events: list[Binding] = []

@@ -23,6 +23,18 @@ from rag_assets.workspace.naming import check_namespace_name
 MARKER = "config.yaml"
 
 
+class _Below:
+    """A path below the root of a workspace; `{}` is the name of a namespace."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+
+    def __get__(self, owner: "Workspace | Namespace", _: object) -> Path:
+        if isinstance(owner, Namespace):
+            return owner.workspace.root / self._path.format(owner.name)
+        return owner.root / self._path
+
+
 @dataclass(frozen=True)
 class Namespace:
     """One library of the workspace: its settings and its folders."""
@@ -30,6 +42,23 @@ class Namespace:
     workspace: "Workspace"
     name: str
     settings: Settings
+
+    #: The folder of partition records.
+    records = _Below("data/{}")
+    #: The folder of attachments' contents, by their hash.
+    blobs = _Below("data/{}/attachments")
+    #: The folder of what cloud providers have answered, a folder for each content.
+    answers = _Below("data/{}/answers")
+    #: The lock of this namespace's publishing.
+    publishing_lock = _Below("meta/locks/derived/{}.publishing.lock")
+    #: The identity journal: the one derived-looking file that cannot be rebuilt.
+    journal = _Below("meta/journal/{}.jsonl")
+    #: The folder of the journals of edited chunks, beside the identity journals.
+    edits = _Below("meta/journal/edits/{}")
+    #: The last inventory of the raw folders.
+    inventory = _Below("meta/inventory/{}.parquet")
+    #: What stat said when a file was hashed, so that only changed files are hashed again.
+    hash_cache = _Below("meta/inventory/{}.hashes.json")
 
     @property
     def roots(self) -> tuple[Path, ...]:
@@ -64,28 +93,13 @@ class Namespace:
         """Return the partition that holds a content."""
         return content_hash[: self.settings.hex_digits]
 
-    @property
-    def records(self) -> Path:
-        """The folder of partition records."""
-        return self.workspace.root / "data" / self.name
-
     def record(self, stage: str, partition: str) -> Path:
         """The Parquet file of one stage's partition."""
         return self.records / stage / f"{partition}.parquet"
 
-    @property
-    def blobs(self) -> Path:
-        """The folder of attachments' contents, by their hash."""
-        return self.records / "attachments"
-
     def blob(self, content_hash: str) -> Path:
         """Return where an attachment's content lies, by its SHA-256."""
         return self.blobs / content_hash[:2] / content_hash
-
-    @property
-    def answers(self) -> Path:
-        """The folder of what cloud providers have answered, a folder for each content."""
-        return self.records / "answers"
 
     def parsed_folder(self, partition: str) -> Path:
         """The folder of the immutable parses of one partition."""
@@ -123,26 +137,6 @@ class Namespace:
         return ObjectStore(self.settings.store, self.workspace.root, self.name)
 
     @property
-    def publishing_lock(self) -> Path:
-        """The lock of this namespace's publishing."""
-        return self.workspace.derived_locks / f"{self.name}.publishing.lock"
-
-    @property
-    def journal(self) -> Path:
-        """The identity journal: the one derived-looking file that cannot be rebuilt."""
-        return self.workspace.meta / "journal" / f"{self.name}.jsonl"
-
-    @property
-    def edits(self) -> Path:
-        """The folder of the journals of edited chunks, beside the identity journals."""
-        return self.workspace.meta / "journal" / "edits" / self.name
-
-    @property
-    def inventory(self) -> Path:
-        """The last inventory of the raw folders."""
-        return self.workspace.meta / "inventory" / f"{self.name}.parquet"
-
-    @property
     def is_built_elsewhere(self) -> bool:
         """Whether this machine only reads: publications are in an object store, and there is
         neither a raw folder nor anything that was known of one.
@@ -152,11 +146,6 @@ class Namespace:
             and not any(root.is_dir() for root in self.roots)
             and not self.inventory.is_file()
         )
-
-    @property
-    def hash_cache(self) -> Path:
-        """What stat said when a file was hashed, so that only changed files are hashed again."""
-        return self.workspace.meta / "inventory" / f"{self.name}.hashes.json"
 
 
 def _root_name(raw: str) -> str:
@@ -170,6 +159,35 @@ class Workspace:
     """A workspace folder. `Workspace.find()` looks for it the way the commands do."""
 
     root: Path
+
+    #: Journal, inventory, Dagster home, query runs.
+    meta = _Below("meta")
+    #: The Dagster instance of this workspace.
+    dagster_home = _Below("meta/dagster")
+    #: What audits keep of earlier ones; a reserved name, so that no namespace has it.
+    judgements = _Below("data/citation_audits")
+    #: What people have decided on citations; as little rebuilt as the identity journals.
+    judgement_journal = _Below("meta/journal/judgements/citations.jsonl")
+    #: Which documents people have said that entries of reference lists mean.
+    reference_journal = _Below("meta/journal/judgements/references.jsonl")
+    #: BibTeX, CSL-JSON and RIS files of the user, for keys that drafts cite.
+    bibliographies = _Below("bibliographies")
+    #: Tables of retracted works that the user puts there (Retraction Watch CSV).
+    retractions = _Below("retractions")
+    #: The user's questions.
+    queries = _Below("queries")
+    #: The user's drafts.
+    drafts = _Below("drafts")
+    #: The user's evaluation sets; most workspaces have none.
+    evaluations = _Below("evaluations")
+    #: Why the settings are what they are, one numbered file a decision.
+    decisions = _Below("decisions")
+    #: Versioned evidence packs and audits.
+    outputs = _Below("outputs")
+    #: Lock files; each is held by a living process or by none.
+    locks = _Below("meta/locks")
+    #: Locks of what lies in data/ and index/.
+    derived_locks = _Below("meta/locks/derived")
 
     @classmethod
     def open(cls, root: Path | str) -> "Workspace":
@@ -227,56 +245,6 @@ class Workspace:
         """Return the key of a derived file by where it lies."""
         return path.relative_to(self.root).as_posix()
 
-    @property
-    def meta(self) -> Path:
-        """Journal, inventory, Dagster home, query runs."""
-        return self.root / "meta"
-
-    @property
-    def dagster_home(self) -> Path:
-        """The Dagster instance of this workspace."""
-        return self.meta / "dagster"
-
-    @property
-    def judgements(self) -> Path:
-        """What audits keep of earlier ones; a reserved name, so that no namespace has it."""
-        return self.root / "data" / "citation_audits"
-
-    @property
-    def judgement_journal(self) -> Path:
-        """What people have decided on citations; as little rebuilt as the identity journals."""
-        return self.meta / "journal" / "judgements" / "citations.jsonl"
-
-    @property
-    def reference_journal(self) -> Path:
-        """Which documents people have said that entries of reference lists mean."""
-        return self.judgement_journal.with_name("references.jsonl")
-
-    @property
-    def bibliographies(self) -> Path:
-        """BibTeX, CSL-JSON and RIS files of the user, for keys that drafts cite."""
-        return self.root / "bibliographies"
-
-    @property
-    def retractions(self) -> Path:
-        """Tables of retracted works that the user puts there (Retraction Watch CSV)."""
-        return self.root / "retractions"
-
-    @property
-    def queries(self) -> Path:
-        """The user's questions."""
-        return self.root / "queries"
-
-    @property
-    def drafts(self) -> Path:
-        """The user's drafts."""
-        return self.root / "drafts"
-
-    @property
-    def evaluations(self) -> Path:
-        """The user's evaluation sets; most workspaces have none."""
-        return self.root / "evaluations"
-
     def draft_stem(self, draft: Path) -> str:
         """Return how the outputs of a draft are called, without what they are and their version.
 
@@ -287,26 +255,6 @@ class Workspace:
         inside = path.is_relative_to(self.drafts)
         parts = path.relative_to(self.drafts).with_suffix("").parts if inside else (draft.stem,)
         return "--".join(re.sub(r"[^\w.\-]+", "_", part) or "draft" for part in parts)
-
-    @property
-    def decisions(self) -> Path:
-        """Why the settings are what they are, one numbered file a decision."""
-        return self.root / "decisions"
-
-    @property
-    def outputs(self) -> Path:
-        """Versioned evidence packs and audits."""
-        return self.root / "outputs"
-
-    @property
-    def locks(self) -> Path:
-        """Lock files; each is held by a living process or by none."""
-        return self.meta / "locks"
-
-    @property
-    def derived_locks(self) -> Path:
-        """Locks of what lies in data/ and index/."""
-        return self.locks / "derived"
 
     @cached_property
     def settings(self) -> Settings:

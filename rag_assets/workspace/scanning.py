@@ -38,6 +38,20 @@ from rag_assets.workspace.sidecar import (
 _LEADS_NOWHERE = frozenset(
     {errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.ENAMETOOLONG, errno.EACCES, errno.EPERM}
 )
+# Why a file is not taken, by its code; `{}` is the system's reason, or the name it should have.
+_REFUSALS = {
+    "unreadable_folder": "the folder cannot be read ({}); give this user permission to read it.",
+    "unreadable_file": "the file cannot be read ({}); give this user permission to read it.",
+    "name_not_utf8": "the file's name is not UTF-8; rename the file.",
+    "symlink_broken": "the symbolic link is broken; fix or remove it.",
+    "symlink_outside": "the symbolic link leads out of the raw folder; copy the file in, or add "
+    "its folder under 'raw'.",
+    "symlink_folder": "links to folders are not followed (they can run in circles); its files are "
+    "taken where they are.",
+    "not_a_file": "neither a file nor a folder; remove it from raw/.",
+    "sidecar_name": "its name is that of a sidecar but for its end; rename it to {}, or give it "
+    "another name if it is a document.",
+}
 # Size, mtime and ctime in nanoseconds, inode: what stays the same while nobody writes to a file.
 Stat = tuple[int, int, int, int]
 
@@ -108,26 +122,22 @@ def list_raw(namespace: Namespace) -> Listing:
     """
     listing = Listing(namespace)
     for root, name in zip(namespace.roots, namespace.root_names, strict=True):
-        _check_root(root, namespace)
+        where = namespace.workspace.namespace_file(namespace.name)
+        if not root.is_dir():
+            raise WorkspaceError(
+                f"the raw folder {root} of namespace '{namespace.name}' is gone (see 'raw' in "
+                f"{where}). "
+                "Nothing was changed: bring it back (a disk not mounted?) or correct 'raw'."
+            )
+        try:
+            os.scandir(root).close()
+        except PermissionError as error:
+            raise WorkspaceError(
+                f"the raw folder {root} of namespace '{namespace.name}' cannot be read "
+                f"({error.strerror}). Nothing was changed: give this user permission to read it."
+            ) from error
         _walk_folder(listing, root, name, root)
     return listing
-
-
-def _check_root(root: Path, namespace: Namespace) -> None:
-    where = namespace.workspace.namespace_file(namespace.name)
-    if not root.is_dir():
-        raise WorkspaceError(
-            f"the raw folder {root} of namespace '{namespace.name}' is gone (see 'raw' in "
-            f"{where}). "
-            "Nothing was changed: bring it back (a disk not mounted?) or correct 'raw'."
-        )
-    try:
-        os.scandir(root).close()
-    except PermissionError as error:
-        raise WorkspaceError(
-            f"the raw folder {root} of namespace '{namespace.name}' cannot be read "
-            f"({error.strerror}). Nothing was changed: give this user permission to read it."
-        ) from error
 
 
 def _walk_folder(listing: Listing, folder: Path, uri: str, root: Path) -> None:
@@ -135,13 +145,7 @@ def _walk_folder(listing: Listing, folder: Path, uri: str, root: Path) -> None:
         with os.scandir(folder) as found:
             entries = sorted(found, key=lambda entry: entry.name)
     except PermissionError as error:
-        refuse(
-            listing,
-            uri,
-            folder,
-            "unreadable_folder",
-            f"the folder cannot be read ({error.strerror}); give this user permission to read it.",
-        )
+        refuse(listing, uri, folder, "unreadable_folder", error.strerror)
         return
     except FileNotFoundError:
         return  # removed between listing and entering: as if it had never been listed
@@ -158,13 +162,7 @@ def _visit(listing: Listing, entry: os.DirEntry[str], uri: str, root: Path) -> N
         return
     if not is_text(entry.name):
         shown = uri.encode("utf-8", "backslashreplace").decode()
-        refuse(
-            listing,
-            shown,
-            Path(entry.path),
-            "name_not_utf8",
-            "the file's name is not UTF-8; rename the file.",
-        )
+        refuse(listing, shown, Path(entry.path), "name_not_utf8")
         return
     try:
         if entry.is_symlink():
@@ -177,13 +175,7 @@ def _visit(listing: Listing, entry: os.DirEntry[str], uri: str, root: Path) -> N
     except FileNotFoundError:
         return  # removed between listing and looking
     except PermissionError as error:
-        refuse(
-            listing,
-            uri,
-            Path(entry.path),
-            "unreadable_file",
-            f"the file cannot be read ({error.strerror}); give this user permission to read it.",
-        )
+        refuse(listing, uri, Path(entry.path), "unreadable_file", error.strerror)
 
 
 def _visit_link(listing: Listing, path: Path, uri: str, root: Path) -> None:
@@ -193,32 +185,12 @@ def _visit_link(listing: Listing, path: Path, uri: str, root: Path) -> None:
         # A RuntimeError is a circle, and from Python 3.13 on an OSError.
         if isinstance(error, OSError) and error.errno not in _LEADS_NOWHERE:
             raise describe_trouble(error.errno, path, "read") or error from error
-        refuse(
-            listing,
-            uri,
-            path,
-            "symlink_broken",
-            "the symbolic link is broken; fix or remove it.",
-        )
+        refuse(listing, uri, path, "symlink_broken")
         return
     if not target.is_relative_to(root.resolve()):
-        refuse(
-            listing,
-            uri,
-            path,
-            "symlink_outside",
-            "the symbolic link leads out of the raw folder; copy the file in, or add its "
-            "folder under 'raw'.",
-        )
+        refuse(listing, uri, path, "symlink_outside")
     elif target.is_dir():
-        refuse(
-            listing,
-            uri,
-            path,
-            "symlink_folder",
-            "links to folders are not followed (they can run in circles); its files are taken "
-            "where they are.",
-        )
+        refuse(listing, uri, path, "symlink_folder")
     else:
         _take_file(listing, str(path), uri)
 
@@ -226,20 +198,14 @@ def _visit_link(listing: Listing, path: Path, uri: str, root: Path) -> None:
 def _take_file(listing: Listing, path: str, uri: str) -> None:
     status = os.stat(path)  # noqa: PTH116 - a Path a file is a third of a look at 5,000 files
     if not stat.S_ISREG(status.st_mode):
-        refuse(
-            listing,
-            uri,
-            Path(path),
-            "not_a_file",
-            "neither a file nor a folder; remove it from raw/.",
-        )
+        refuse(listing, uri, Path(path), "not_a_file")
     elif uri.endswith(SUFFIX):
         listing.sidecars[uri.removesuffix(SUFFIX)] = Listed(uri, path, stat_of(status))
     else:
         listing.files.append(Listed(uri, path, stat_of(status)))
 
 
-def refuse(listing: Listing, uri: str, path: Path, reason: str, message: str) -> None:
+def refuse(listing: Listing, uri: str, path: Path, reason: str, about: str | None = None) -> None:
     """Note what is not taken in, and why."""
     place = listing.place_of(uri)
     listing.refused.append(
@@ -251,7 +217,7 @@ def refuse(listing: Listing, uri: str, path: Path, reason: str, message: str) ->
             place.source_subtype or "",
             place.citable,
             reason,
-            message,
+            _REFUSALS[reason].format(about),
         )
     )
 
@@ -516,14 +482,7 @@ def _pair_sidecars(listing: Listing) -> dict[str, str]:
             continue
         right = f"{target.rpartition('/')[2]}{SUFFIX}"
         withhold(file.uri, f"its name is not that of a sidecar; rename it to {right}")
-        refuse(
-            listing,
-            file.uri,
-            Path(file.path),
-            "sidecar_name",
-            f"its name is that of a sidecar but for its end; rename it to {right}, or give it "
-            "another name if it is a document.",
-        )
+        refuse(listing, file.uri, Path(file.path), "sidecar_name", right)
     listing.files = documents
     for target in sorted(listing.sidecars):
         document = names.get(target.casefold(), target)

@@ -17,7 +17,14 @@ from pydantic import (
 )
 from rapidfuzz import process
 
-from rag_assets.model import ConfigurationError, drop_controls, hash_bytes, hide_in, shown_value
+from rag_assets.model import (
+    ConfigurationError,
+    drop_controls,
+    first_fault,
+    hash_bytes,
+    hide_in,
+    shown_value,
+)
 from rag_assets.workspace.bounded_yaml import read_bounded, read_yaml
 
 SUFFIX = ".meta.yaml"
@@ -112,11 +119,10 @@ def read_sidecar(path: Path) -> Sidecar:
     try:
         return Sidecar.model_validate(values)
     except ValidationError as error:
-        first = error.errors()[0]
-        key = ".".join(str(part) for part in first["loc"])
-        value = shown_value(hide_in(first["input"]))
+        key, said, value = first_fault(error)
+        value = shown_value(hide_in(value))
         shown = "" if key == "password" else f", got {value}"
-        raise ConfigurationError(f"{path.name}: '{key}': {first['msg'].lower()}{shown}.") from None
+        raise ConfigurationError(f"{path.name}: '{key}': {said.lower()}{shown}.") from None
 
 
 def orphan_warnings(files: Collection[str], sidecars: Iterable[str]) -> tuple[str, ...]:

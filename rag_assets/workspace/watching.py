@@ -8,11 +8,7 @@ from pathlib import Path
 from rag_assets import __version__
 from rag_assets.model import hash_bytes, hash_fields
 from rag_assets.model.settings import Watching, deciding_fields
-from rag_assets.workspace.inventory import (
-    current_overrides,
-    read_inventory,
-    sources_digest,
-)
+from rag_assets.workspace.inventory import current_overrides, read_inventory, sources_digest
 from rag_assets.workspace.layout import Namespace
 from rag_assets.workspace.scanning import Listing, list_raw, read_hash_cache, scan_raw, stat_of
 from rag_assets.workspace.sidecar import SourceFile
@@ -59,7 +55,6 @@ def look_at_raw(
     namespace: Namespace,
     published_inventory: str | None,
     *,
-    budget_bytes: int | None = None,
     budget_seconds: float | None = None,
     last: str = "",
 ) -> Look:
@@ -83,8 +78,6 @@ def look_at_raw(
         return recalled
     inventory = read_inventory(namespace)
     before = {s.source_uri: s for s in inventory.sources} if inventory else {}
-    if budget_bytes is None:
-        budget_bytes = Watching.megabytes_per_tick * 1_000_000
     if budget_seconds is not None:
         budget_seconds = max(budget_seconds / 5, budget_seconds - (time.monotonic() - began))
     scan = scan_raw(
@@ -92,7 +85,7 @@ def look_at_raw(
         listing=listing,
         previous=before,
         rest_seconds=Watching.rest_seconds,
-        budget_bytes=budget_bytes,
+        budget_bytes=Watching.megabytes_per_tick * 1_000_000,
         budget_seconds=budget_seconds,
     )
     digest = sources_digest(scan.sources)
@@ -215,10 +208,7 @@ def overrides_digest(namespace: Namespace) -> str:
 
 def settings_digest(namespace: Namespace) -> str:
     """Return the digest of all settings that records depend on: a whole build applies them."""
-    settings = namespace.settings.model_dump(
-        mode="json",
-        exclude=_DECIDE_NOTHING,
-    )
+    settings = namespace.settings.model_dump(mode="json", exclude=_DECIDE_NOTHING)
     for limit in ("workers", "seconds_per_document", "megabytes_of_memory"):
         del settings["parse"][limit]
     if not namespace.settings.graph.enabled:  # as it was before there was such a stage

@@ -8,6 +8,7 @@ nobody else has appended since; a draft is kept in nothing else.
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from difflib import SequenceMatcher
+from typing import Any
 
 from rag_assets.chunking.editing.folding import (
     Edited,
@@ -292,30 +293,13 @@ class DraftEditor:
             )
 
     def _do(
-        self,
-        kind: Kind,
-        piece: Piece,
-        reason: str,
-        *,
-        other: Piece | None = None,
-        text: str | None = None,
-        shown_at: int | None = None,
-        printed_at: int | None = None,
-        parent: ParentTarget | None = None,
+        self, kind: Kind, piece: Piece, reason: str, *, other: Piece | None = None, **given: Any
     ) -> ChunkDraft:
         self._require_draft()
-        operation = Operation(
-            kind,
-            self._target(piece),
-            None if other is None else self._target(other),
-            text,
-            shown_at,
-            printed_at,
-            parent,
-        )
+        second = None if other is None else self._target(other)
+        operation = Operation(kind, self._target(piece), second, **given)
         event = self._event("operation", reason, operation=operation)
-        numbered = Numbered(event.number, operation)
-        after = self._tried([*self.history.drafted, numbered])
+        after = self._tried([*self.history.drafted, Numbered(event.number, operation)])
         refused = next((c for c in after.conflicts if c.number == event.number), None)
         if refused is not None:
             raise UsageError(f"'{kind}' cannot be done: {refused.reason}. Nothing was changed.")

@@ -21,7 +21,7 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import cache, cached_property
+from functools import cache, cached_property, partialmethod
 from typing import Any, Literal, TypeVar
 
 from pydantic import ConfigDict, TypeAdapter
@@ -547,12 +547,6 @@ class Folder:
         )  # fmt: skip
         return f"{self._shown(piece)} {rest}"
 
-    def _move_before(self, index: int, operation: Operation) -> None:
-        self._move(index, operation, is_after=False)
-
-    def _move_after(self, index: int, operation: Operation) -> None:
-        self._move(index, operation, is_after=True)
-
     def _move(self, index: int, operation: Operation, *, is_after: bool) -> None:
         piece = self.pieces[index]
         anchor = self.pieces[self._anchor(_given(operation.other), is_after=is_after)]
@@ -562,17 +556,18 @@ class Folder:
         place = self.pieces.index(anchor) + is_after
         self.pieces.insert(place, piece)
 
+    _move_before = partialmethod(_move, is_after=False)
+    _move_after = partialmethod(_move, is_after=True)
+
     def _reparent(self, index: int, operation: Operation) -> None:
         parent = self._find_parent(_given(operation.parent))
         self.pieces[index] = replace(self.pieces[index], parent=parent.label)
 
-    def _enable(self, index: int, operation: Operation) -> None:
-        del operation
-        self.pieces[index] = replace(self.pieces[index], is_enabled=True)
+    def _switch(self, index: int, _: Operation, *, is_enabled: bool) -> None:
+        self.pieces[index] = replace(self.pieces[index], is_enabled=is_enabled)
 
-    def _disable(self, index: int, operation: Operation) -> None:
-        del operation
-        self.pieces[index] = replace(self.pieces[index], is_enabled=False)
+    _enable = partialmethod(_switch, is_enabled=True)
+    _disable = partialmethod(_switch, is_enabled=False)
 
     def _shown(self, piece: Piece) -> str:
         return self._print.slice(*piece.span) if piece.edited is None else piece.edited
@@ -605,7 +600,8 @@ class Folder:
                 now,
             )
         place = self.pieces.index(cover[0])
-        parent = self._parent_at(first, cover[0].parent)
+        holding = (p.label for p in self._cut.parents if p.first <= first < p.last)
+        parent = next(holding, cover[0].parent)
         for piece in cover:
             at = self.pieces.index(piece)
             left = [replace(piece, last=first)] if piece.first < first else []
@@ -615,12 +611,6 @@ class Folder:
             if own:
                 place = at + len(left)
         return place
-
-    def _parent_at(self, first: int, usual: str) -> str:
-        for parent in self._cut.parents:
-            if parent.first <= first < parent.last:
-                return parent.label
-        return usual
 
     def _anchor(self, target: Target, *, is_after: bool) -> int:
         """Return the chunk beside which another is put: the one seen, or the one that ends, or

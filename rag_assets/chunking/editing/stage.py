@@ -4,7 +4,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from rag_assets.chunking import (
@@ -33,7 +33,7 @@ from rag_assets.model import (
 from rag_assets.parsing import read_parsed
 from rag_assets.storage import Computed, Entry, Notify, file_identity, read_entries, read_rows
 from rag_assets.workspace import Inventory, Namespace, current_identities, require_inventory
-from rag_assets.workspace.stages import PARSES, DocumentStage, parsed_contents
+from rag_assets.workspace.stages import PARSES, DocumentStage, is_stale, parsed_contents
 
 if TYPE_CHECKING:
     from rag_assets.model import Attachment
@@ -85,9 +85,7 @@ def refresh_chunk_edits(
             entry = Entry(_fingerprint(operations, chunks[content]), digest, len(rows), note)
             yield content, entry, pa.Table.from_pylist(rows, schema=passages_schema())
 
-    def wanted(partition: str) -> dict[str, str]:
-        return _wanted(namespace, inventory, passages, partition)
-
+    wanted = partial(_wanted, namespace, inventory, passages)
     stage = DocumentStage(
         STAGE, passages_schema(), wanted, compute, lambda entry: len(entry.note["applied"])
     )
@@ -105,12 +103,10 @@ def has_stale_edits(namespace: Namespace, inventory: Inventory) -> bool:
         DamagedFileError: a record is not what was written.
     """
     passages = Passages(namespace, inventory)
-    for partition in sorted({namespace.partition_of(content) for content in passages.edited}):
-        wanted = _wanted(namespace, inventory, passages, partition)
-        held = read_entries(namespace.record(STAGE, partition)) if wanted else {}
-        if any(c not in held or held[c].fingerprint != f for c, f in wanted.items()):
-            return True
-    return False
+    return any(
+        is_stale(namespace, STAGE, key, _wanted(namespace, inventory, passages, key))
+        for key in {namespace.partition_of(content) for content in passages.edited}
+    )
 
 
 def _wanted(

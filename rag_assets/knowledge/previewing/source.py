@@ -22,15 +22,12 @@ from rag_assets.model import (
     ParseReport,
     UsageError,
     count_of,
+    first_fault,
     hash_bytes,
     show_figures,
 )
 from rag_assets.model.settings import ChunkSettings
-from rag_assets.parsing import (
-    ParseJob,
-    parse_files,
-    read_parsed,
-)
+from rag_assets.parsing import ParseJob, parse_files, read_parsed
 from rag_assets.workspace import Settings, shipped_settings
 
 
@@ -156,9 +153,8 @@ def _chunk_settings(
     try:
         return ChunkSettings.model_validate({**base.model_dump(), **(changes or {})})
     except ValidationError as error:
-        first = error.errors()[0]
-        key = ".".join(str(part) for part in first["loc"])
-        raise ConfigurationError(f"chunk_config: '{key}': {first['msg']}") from error
+        key, said, _ = first_fault(error)
+        raise ConfigurationError(f"chunk_config: '{key}': {said}") from error
 
 
 _SHOWN_CHARACTERS = 240

@@ -122,8 +122,7 @@ _Compared = tuple[str, int | None, str, Sequence[str]]
 
 
 def _find_equal(cards: Sequence[LawCard], _as_of: date) -> Iterator[_Compared]:
-    same = _equal_groups(cards)
-    for group in same:
+    for group in _equal_groups(cards):
         for copy in group[0].copies:
             yield copy, None, "It holds the same bytes as another file.", (group[0].file,)
         for card in group[1:]:

@@ -43,8 +43,7 @@ class ArticleMark:
     @property
     def number(self) -> tuple[int, int]:
         """Return the number and that behind 之, 0 without, for sorting."""
-        number, _, part = self.key.partition("-")
-        return int(number), int(part or 0)
+        return _number(self.key)
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +153,7 @@ def read_lines(text: str, start: int = 0) -> list[Line]:
         if line.kind is LineKind.ARTICLE and lines and _goes_on(lines[-1], line, last):
             line = Line(line.start, line.end, LineKind.TEXT, line.text, line.rank)
         if line.kind is LineKind.ARTICLE:
-            last = _number(line)
+            last = _number(line.key)
         lines.append(line)
         start += len(written)
     return _join_levels(lines)
@@ -192,15 +191,15 @@ def _goes_on(before: Line, line: Line, last: tuple[int, int] | None) -> bool:
         return False
     if _LEADS_TO_REFERENCE.search(before.text):
         return True
-    number = _number(line)
+    number = _number(line.key)
     # An article 1 may begin a further law, whose title ends no sentence.
     if last is None or number == (1, 0):
         return False
     return number not in {(last[0] + 1, 0), (last[0], last[1] + 1)}
 
 
-def _number(line: Line) -> tuple[int, int]:
-    number, _, part = line.key.partition("-")
+def _number(key: str) -> tuple[int, int]:
+    number, _, part = key.partition("-")
     return int(number), int(part or 0)
 
 
@@ -298,9 +297,7 @@ class _Work:
         """End the open unit before an offset."""
         if at <= self.start:
             return
-        article = None
-        if self.article is not None:
-            article = ArticleMark(*self.article, self.start, at)
+        article = ArticleMark(*self.article, self.start, at) if self.article else None
         is_level = self.kind is UnitKind.LEVELS
         path = () if is_level else tuple(label for _, label in self.path)
         self.units.append(Unit(self.start, at, self.kind, path, article))
@@ -490,7 +487,28 @@ def read_laws(text: str) -> list[LawText]:
     lines = read_lines(text)
     if not lines:
         return []
-    cuts = [0, *_resets(lines), len(lines)]
+    # A further law begins with the title above an article 1 that comes again, or with this article
+    # where it has none; with the title below a decision that amends the law; and with a title that
+    # is a heading of the first rank, or that of a decision or an amendment with its day below,
+    # behind the text of another law.
+    found: list[int] = []
+    # The last article, or the line above the law; whether it has text; its title before that.
+    last, has_text, title = -1, False, ""
+    for index, line in enumerate(lines):
+        if line.kind is LineKind.ARTICLE:
+            if line.key == "1" and last >= 0 and lines[last].kind is LineKind.ARTICLE:
+                above = _title(lines[last + 1 : index], index - last - 1)
+                found.append(last + 1 + above if above is not None else index)
+            last, has_text = index, True
+        elif has_text and _begins_law(lines, index, title):
+            first = index if line.rank else _first_of_bare_title(lines, index)
+            found.append(first)
+            last, has_text, title = first - 1, False, line.text
+        elif not has_text and _is_title(line) and not _NOTICE.search(line.text):
+            title = title or line.text
+        elif line.kind is LineKind.ITEM or (line.kind is LineKind.TEXT and not line.rank):
+            has_text |= not (_is_short(line.text) or _DATED.match(line.text))
+    cuts = [0, *sorted(set(found)), len(lines)]
     laws = [lines[start:end] for start, end in pairwise(cuts)]
     return [_read_law(law) for law in laws]
 
@@ -537,33 +555,6 @@ def _first_entity(lines: Sequence[Line]) -> int:
         if found is not None:
             return found
     return min(len(lines), _LOOK_BEHIND)
-
-
-def _resets(lines: Sequence[Line]) -> list[int]:
-    """Return the lines with which a further law begins.
-
-    That is the title above an article 1 that comes again, or this article where it has none; the
-    title below a decision that amends the law; and a title that is a heading of the first rank, or
-    that of a decision or an amendment with its day below, behind the text of another law.
-    """
-    found: list[int] = []
-    # The last article, or the line above the law; whether it has text; its title before that.
-    last, has_text, title = -1, False, ""
-    for index, line in enumerate(lines):
-        if line.kind is LineKind.ARTICLE:
-            if line.key == "1" and last >= 0 and lines[last].kind is LineKind.ARTICLE:
-                above = _title(lines[last + 1 : index], index - last - 1)
-                found.append(last + 1 + above if above is not None else index)
-            last, has_text = index, True
-        elif has_text and _begins_law(lines, index, title):
-            first = index if line.rank else _first_of_bare_title(lines, index)
-            found.append(first)
-            last, has_text, title = first - 1, False, line.text
-        elif not has_text and _is_title(line) and not _NOTICE.search(line.text):
-            title = title or line.text
-        elif line.kind is LineKind.ITEM or (line.kind is LineKind.TEXT and not line.rank):
-            has_text |= not (_is_short(line.text) or _DATED.match(line.text))
-    return sorted(set(found))
 
 
 def _begins_law(lines: Sequence[Line], index: int, title: str) -> bool:

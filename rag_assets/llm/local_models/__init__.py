@@ -13,8 +13,4 @@ from rag_assets.llm.local_models.cache import (
     remove_model,
     require_model,
 )
-from rag_assets.llm.local_models.fetching import (
-    add_from_hub,
-    add_from_path,
-    add_from_wheels,
-)
+from rag_assets.llm.local_models.fetching import add_from_hub, add_from_path, add_from_wheels

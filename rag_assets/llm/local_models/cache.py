@@ -4,14 +4,14 @@ import json
 import os
 import shutil
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
-from rag_assets.model import ConfigurationError, DamagedFileError
+from rag_assets.model import ConfigurationError, DamagedFileError, first_fault
 from rag_assets.storage import hold_lock, read_json, write_text
 from rag_assets.workspace import configs_folder
 from rag_assets.workspace.bounded_yaml import read_yaml
@@ -72,9 +72,8 @@ def _register() -> _Register:
     try:
         return _Register.model_validate(read_yaml(path))
     except ValidationError as error:
-        first = error.errors()[0]
-        key = ".".join(str(part) for part in first["loc"])
-        raise ConfigurationError(f"{path}: '{key}': {first['msg']}.") from error
+        key, said, _ = first_fault(error)
+        raise ConfigurationError(f"{path}: '{key}': {said}.") from error
 
 
 def known_models() -> dict[str, KnownModel]:
@@ -112,19 +111,6 @@ class KeptModel:
     name: str
     kind: Kind
     path: Path
-    size: int
-    sha256: str
-    licence: str
-    origin: str
-    source: str
-
-
-class _Card(BaseModel):
-    model_config = ConfigDict(frozen=True)
-
-    name: str
-    kind: Kind
-    path: str
     size: int
     sha256: str
     licence: str
@@ -210,16 +196,13 @@ def write_card(folder: Path, model: KeptModel) -> None:
 def _read_card(card: Path) -> KeptModel:
     data = read_json(card, "card of a model")
     try:
-        said = _Card.model_validate(data)
+        said = TypeAdapter(KeptModel).validate_python(data)
     except ValidationError as error:
         raise DamagedFileError(
             f"{card}: not the card of a model ({error.errors()[0]['msg']}). Run `rag models remove "
             f"{card.parent.name}` and add the model again."
         ) from error
-    model = KeptModel(
-        said.name, said.kind, card.parent / said.path, said.size, said.sha256, said.licence,
-        said.origin, said.source,
-    )  # fmt: skip
+    model = replace(said, path=card.parent / said.path)
     if not model.path.exists():
         raise DamagedFileError(
             f"{model.path}: is gone. Run `rag models remove {model.name}` and add the model again."

@@ -162,11 +162,7 @@ class Downloaded:
         return 200 <= self.status < 300
 
 
-def download(
-    url: str,
-    limits: Limits,
-    clock: Callable[[], float] = time.monotonic,
-) -> Downloaded:
+def download(url: str, limits: Limits, clock: Callable[[], float] = time.monotonic) -> Downloaded:
     """Return what an http(s) address holds, after redirects.
 
     User and password of the address are sent to its own host alone.
@@ -182,10 +178,7 @@ def download(
 
 
 def download_into(
-    target: BinaryIO,
-    url: str,
-    limits: Limits,
-    clock: Callable[[], float] = time.monotonic,
+    target: BinaryIO, url: str, limits: Limits, clock: Callable[[], float] = time.monotonic
 ) -> Downloaded:
     """Write what an address holds to `target`, as `download` does; the answer has no `data`."""
     backend = _LimitedBackend(clock() + limits.seconds, limits, clock)
@@ -203,7 +196,8 @@ def download_into(
                     if 200 <= answer.status < 300:
                         _read(answer.iter_stream(), target, said, limits, backend)
                     return Downloaded(answer.status, hide_credentials(here.geturl()), said, b"")
-                here = _joined(here, _as_sent(said["location"]))
+                # Some servers send UTF-8 though none should.
+                here = _joined(here, said["location"].encode("latin-1").decode("utf-8", "replace"))
     except NotPublicError as error:
         raise PrivateAddressError(_with_place(str(error), here, first)) from None
     except AddressError as error:
@@ -308,11 +302,6 @@ def _headers(
 
 def _read_headers(raw: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
     return {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in raw}
-
-
-def _as_sent(value: str) -> str:
-    """Return a header's value as UTF-8, which some servers send though none should."""
-    return value.encode("latin-1").decode("utf-8", "replace")
 
 
 def _read(

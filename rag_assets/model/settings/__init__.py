@@ -10,6 +10,7 @@ from rag_assets.model.settings.section import CALLED_RULES as CALLED_RULES
 from rag_assets.model.settings.section import AuditSettings as AuditSettings
 from rag_assets.model.settings.section import Count as Count
 from rag_assets.model.settings.section import DeskSettings as DeskSettings
+from rag_assets.model.settings.section import Expression as Expression
 from rag_assets.model.settings.section import GraphSettings, Off, Section
 from rag_assets.model.settings.section import LabSettings as LabSettings
 from rag_assets.model.settings.section import ReaderSettings as ReaderSettings

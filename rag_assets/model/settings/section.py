@@ -3,11 +3,29 @@
 import re
 from typing import Annotated, ClassVar, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    model_validator,
+)
 
 Share = Annotated[float, Field(ge=0, le=1)]
 Count = Annotated[int, Field(ge=1)]
 Off = BeforeValidator(lambda value: "off" if value is False else value)  # YAML's bare `off`
+
+
+def _compiled(value: str) -> str:
+    try:
+        re.compile(value)
+    except re.error as error:
+        raise ValueError(f"not a regular expression ({error})") from error
+    return value
+
+
+Expression = Annotated[str, AfterValidator(_compiled)]
 
 
 class Section(BaseModel):
@@ -135,16 +153,7 @@ class RecipeRule(Section):
     field: RecipeField | None = None
     any_of: list[str] = Field(default_factory=list)
     none_of: list[str] = Field(default_factory=list)
-    matches: str | None = None
-
-    @field_validator("matches")
-    @classmethod
-    def _compiles(cls, value: str | None) -> str | None:
-        try:
-            re.compile(value or "")
-        except re.error as error:
-            raise ValueError(f"not a regular expression ({error})") from error
-        return value
+    matches: Expression | None = None
 
     @model_validator(mode="after")
     def _checks_a_field(self) -> "RecipeRule":

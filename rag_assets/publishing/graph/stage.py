@@ -1,14 +1,15 @@
 """The stage `entities`: what each passage names, found by rules."""
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from rag_assets.chunking.editing import Passages
 from rag_assets.model import Progress, StageOutcome, combine_digests, hash_fields
 from rag_assets.publishing.graph.finding import entity_rules, find_mentions
-from rag_assets.storage import Computed, Entry, Notify, read_entries
+from rag_assets.storage import Computed, Entry, Notify
 from rag_assets.workspace import Inventory, Namespace
-from rag_assets.workspace.stages import DocumentStage, fingerprints_over
+from rag_assets.workspace.stages import DocumentStage, fingerprints_over, is_stale
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -52,9 +53,6 @@ def refresh_entities(
     passages = Passages(namespace, inventory)
     rules = entity_rules(namespace.settings.graph.names)
 
-    def wanted(partition: str) -> dict[str, str]:
-        return _wanted(namespace, inventory, passages, partition)
-
     def compute(partition: str, stale: Sequence[str]) -> Iterable[Computed]:
         import pyarrow as pa
 
@@ -85,7 +83,9 @@ def refresh_entities(
                 table,
             )
 
-    stage = DocumentStage(STAGE, mentions_schema(), wanted, compute)
+    stage = DocumentStage(
+        STAGE, mentions_schema(), partial(_wanted, namespace, inventory, passages), compute
+    )
     return stage.refresh(namespace, inventory, partitions, notify, on_progress)
 
 
@@ -96,12 +96,10 @@ def has_stale_entities(namespace: Namespace, inventory: Inventory) -> bool:
         DamagedFileError: a record is not what was written.
     """
     passages = Passages(namespace, inventory)
-    for partition in namespace.partition_keys:
-        wanted = _wanted(namespace, inventory, passages, partition)
-        held = read_entries(namespace.record(STAGE, partition)) if wanted else {}
-        if any(c not in held or held[c].fingerprint != f for c, f in wanted.items()):
-            return True
-    return False
+    return any(
+        is_stale(namespace, STAGE, key, _wanted(namespace, inventory, passages, key))
+        for key in namespace.partition_keys
+    )
 
 
 def _wanted(

@@ -135,7 +135,13 @@ class Nearness:
         Args:
             text: without marks of references.
         """
-        columns = np.stack([self._bm25(text), *self._meanings(text)], axis=1)
+        found = np.zeros(len(self._runs))
+        for unit in sorted(set(read_units(text)) & self._held.keys()):
+            held = np.array(self._held[unit])
+            places, counts = held[:, 0], held[:, 1]
+            longest = _K1 * (1 - _B + _B * self._lengths[places])
+            found[places] += self._rare(len(held)) * counts * (_K1 + 1) / (counts + longest)
+        columns = np.stack([found, *self._meanings(text)], axis=1)
         columns = np.round(columns, _DECIMALS)
         low, high = columns.min(axis=0), columns.max(axis=0)
         total = ((columns - low) / np.where(high > low, high - low, 1.0)).sum(axis=1)
@@ -170,15 +176,6 @@ class Nearness:
             found[number] = sum(rare.get(unit, 0.0) for unit in sorted(units)) / max(whole, 1e-6)
         return np.round(found, _DECIMALS)
 
-    def _bm25(self, text: str) -> Floats:
-        found = np.zeros(len(self._runs))
-        for unit in sorted(set(read_units(text)) & self._held.keys()):
-            held = np.array(self._held[unit])
-            places, counts = held[:, 0], held[:, 1]
-            longest = _K1 * (1 - _B + _B * self._lengths[places])
-            found[places] += self._rare(len(held)) * counts * (_K1 + 1) / (counts + longest)
-        return found
-
     def _meanings(self, text: str) -> tuple[Floats, Floats]:
         asked = list(dict.fromkeys(self._pieces.ids([text])[0])) or [0]
         vectors = self._pieces.vectors(asked)
@@ -202,52 +199,6 @@ def _unit(vectors: Floats) -> Floats:
 # Sentences of a window at most, and the share for which one more is not worth reading.
 _MOST_SENTENCES = 12
 _LEAST_GAIN = 1e-4
-
-
-def choose_windows(
-    whole: NDArray[np.float64],
-    parted: NDArray[np.float64],
-    sentences: Sequence[Sentence],
-    sizes: Sequence[float],
-    most: int,
-    tokens: float,
-) -> list[tuple[int, int]]:
-    """Return the runs that hold most, best first: each the best of what those before left over.
-
-    Args:
-        whole: each sentence's share for the whole statement, which chooses the first run.
-        parted: the same with its facts apart, for those after it.
-        sentences: of one document in its order.
-        sizes: of the sentences, in tokens.
-        most: runs at most.
-        tokens: of a run at most; a longer sentence is a run by itself.
-
-    Returns:
-        (first, last) sentence of each; they do not overlap. Of equals the first.
-    """
-    taken = np.zeros(len(sentences), np.bool_)
-    found: list[tuple[int, int]] = []
-    for _ in range(most):
-        shares = parted if found else whole
-        best: tuple[float, int, int] | None = None
-        for first in range(len(sentences)):
-            if taken[first] or (best is not None and shares[first] < _LEAST_GAIN):
-                continue
-            size, held = 0.0, 0.0
-            for last in range(first, min(len(sentences), first + _MOST_SENTENCES)):
-                size += sizes[last]
-                is_apart = sentences[last].run != sentences[first].run
-                if taken[last] or is_apart or (size > tokens and last > first):
-                    break
-                held += float(shares[last])
-                gain = held - _LEAST_GAIN * (last - first)
-                if best is None or gain > best[0]:
-                    best = gain, first, last
-        if best is None:
-            break
-        taken[best[1] : best[2] + 1] = True
-        found.append((best[1], best[2]))
-    return found
 
 
 # The few sentences of one document that decide a statement.
@@ -364,7 +315,30 @@ class OpenDocument:
             of_facts = np.mean([self._shares(fact) for fact in facts], axis=0)
             parted = np.round((1 - _FACTS) * whole + _FACTS * of_facts, 9)
         # The first window is of the whole; those after it look for what each fact needs.
-        chosen = choose_windows(whole, parted, self.sentences, self._sizes, most, tokens)
+        # Each is the best of what those before left over, of equals the first; none overlap. A
+        # sentence of more than `tokens` is a run by itself.
+        taken = np.zeros(len(self.sentences), np.bool_)
+        chosen: list[tuple[int, int]] = []
+        for _ in range(most):
+            shares = parted if chosen else whole
+            best: tuple[float, int, int] | None = None
+            for first in range(len(self.sentences)):
+                if taken[first] or (best is not None and shares[first] < _LEAST_GAIN):
+                    continue
+                size, held = 0.0, 0.0
+                for last in range(first, min(len(self.sentences), first + _MOST_SENTENCES)):
+                    size += self._sizes[last]
+                    is_apart = self.sentences[last].run != self.sentences[first].run
+                    if taken[last] or is_apart or (size > tokens and last > first):
+                        break
+                    held += float(shares[last])
+                    gain = held - _LEAST_GAIN * (last - first)
+                    if best is None or gain > best[0]:
+                        best = gain, first, last
+            if best is None:
+                break
+            taken[best[1] : best[2] + 1] = True
+            chosen.append((best[1], best[2]))
         return tuple(self._window(parted.tolist(), *bounds) for bounds in chosen)
 
     def rank(self, statement: str) -> tuple[int, ...]:

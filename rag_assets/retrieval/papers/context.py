@@ -65,7 +65,15 @@ def introduction(
     from rag_assets.embedding import joint_tokenizer
 
     reader = reader_of(retriever, doc_uid, namespace)
-    for section, chunks in _beginnings(reader, doc_uid):
+    found = [
+        ("introduction", _of_section(reader, doc_uid, SectionCategory.INTRODUCTION)),
+        ("abstract", _of_section(reader, doc_uid, SectionCategory.ABSTRACT)),
+    ]
+    key = opening_chunks(reader).get(doc_uid)
+    if key is not None:
+        hits = reader.fetch_hits([key.partition("::")[2]])
+        found.append(("beginning", list(hits.values())))
+    for section, chunks in found:
         if not chunks:
             continue
         tokenizer = joint_tokenizer(retriever.workspace.namespace(reader.namespace).settings.embed)
@@ -93,18 +101,6 @@ def reader_of(retriever: Retriever, doc_uid: str, namespace: str | None = None) 
     raise UsageError(
         f"no publication of {names} holds a document '{doc_uid}'. `rag documents` lists them."
     )
-
-
-def _beginnings(reader: "Reader", doc_uid: str) -> "list[tuple[str, list[Hit]]]":
-    found = [
-        ("introduction", _of_section(reader, doc_uid, SectionCategory.INTRODUCTION)),
-        ("abstract", _of_section(reader, doc_uid, SectionCategory.ABSTRACT)),
-    ]
-    key = opening_chunks(reader).get(doc_uid)
-    if key is not None:
-        hits = reader.fetch_hits([key.partition("::")[2]])
-        found.append(("beginning", list(hits.values())))
-    return found
 
 
 def _of_section(reader: "Reader", doc_uid: str, category: SectionCategory) -> list[Hit]:

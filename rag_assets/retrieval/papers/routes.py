@@ -63,7 +63,6 @@ _PLACED = re.compile(
     r"|在|对|于|与|和|比|跟)\s*$",
     re.IGNORECASE,
 )
-_ARTICLE_BEFORE = re.compile(r"\b(?:the)\s+$", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -65,8 +65,7 @@ def weigh_fields(
     Raises:
         UsageError: a weight that is unknown, or not a number from 0.
     """
-    params = settings.rerank.params
-    bonuses, factors, by_path = _read(params)
+    bonuses, factors, by_path = _read(settings.rerank.params)
     keys = [hit.chunk_key for hit in hits]
     base = normalized_parts(
         {hit.chunk_key: hit.score for hit in hits},
@@ -153,8 +152,7 @@ def _factor(
 ) -> float:
     if name == "path":
         return _of_path(values, hit, paths, 1.0)
-    value = getattr(hit, name)
-    return values.get(str(value), 1.0)
+    return values.get(str(getattr(hit, name)), 1.0)
 
 
 def _of_path(

@@ -36,44 +36,29 @@ class LocalExecution:
     ) -> Iterator[ResultT]:
         """Yield the result of every job as it comes; see `Execution.map`."""
         if kind.limits.at_once is None:
-            yield from _do_here(kind, jobs, on_part)
+            with closing(kind.open_worker()) as worker:
+                for job in jobs:
+                    yield worker.do(job, on_part)
         else:
-            yield from _do_in_lanes(kind, jobs, self.at_once(kind), notify, on_part)
-
-
-def _do_here(
-    kind: Kind[JobT, ResultT], jobs: Iterable[JobT], on_part: OnPart[JobT] | None
-) -> Iterator[ResultT]:
-    with closing(kind.open_worker()) as worker:
-        for job in jobs:
-            yield worker.do(job, on_part)
-
-
-def _do_in_lanes(
-    kind: Kind[JobT, ResultT],
-    jobs: Iterable[JobT],
-    at_once: int,
-    notify: Notify,
-    on_part: OnPart[JobT] | None,
-) -> Iterator[ResultT]:
-    pending = _Pending(kind, deque(jobs), notify)
-    total = len(pending.jobs)
-    outcomes: queue.SimpleQueue[_Done[ResultT] | BaseException] = queue.SimpleQueue()
-    lanes = [_Lane(kind, pending, outcomes, on_part) for _ in range(min(total, at_once))]
-    try:
-        for lane in lanes:
-            lane.start()
-        for _ in range(total):
-            outcome = outcomes.get()
-            if isinstance(outcome, BaseException):
-                raise outcome
-            yield outcome.result
-        for lane in lanes:  # nothing is left for them
-            lane.finish()
-    finally:
-        pending.stopped.set()
-        for lane in lanes:
-            lane.stop()
+            at_once = self.at_once(kind)
+            pending = _Pending(kind, deque(jobs), notify)
+            total = len(pending.jobs)
+            outcomes: queue.SimpleQueue[_Done[ResultT] | BaseException] = queue.SimpleQueue()
+            lanes = [_Lane(kind, pending, outcomes, on_part) for _ in range(min(total, at_once))]
+            try:
+                for lane in lanes:
+                    lane.start()
+                for _ in range(total):
+                    outcome = outcomes.get()
+                    if isinstance(outcome, BaseException):
+                        raise outcome
+                    yield outcome.result
+                for lane in lanes:  # nothing is left for them
+                    lane.finish()
+            finally:
+                pending.stopped.set()
+                for lane in lanes:
+                    lane.stop()
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,16 +93,13 @@ class _Pending(Generic[JobT, ResultT]):
                 self.jobs.append(job)
             if not self.jobs:
                 return None
-            self._say_waiting()
+            with self._guard:
+                if not self._has_said:
+                    self._has_said = True
+                    left = f"{len(self.jobs)} of the jobs to {self._kind.name}"
+                    self._notify(f"waiting for another process that does {left}")
             self.stopped.wait(_LOOK_SECONDS)
         return None
-
-    def _say_waiting(self) -> None:
-        with self._guard:
-            if not self._has_said:
-                self._has_said = True
-                left = f"{len(self.jobs)} of the jobs to {self._kind.name}"
-                self._notify(f"waiting for another process that does {left}")
 
 
 def _take_claim(path: Path | None) -> ExitStack | None:

@@ -148,14 +148,6 @@ def kept_logs() -> Iterator[Sequence[logging.LogRecord]]:
         logging.getLogger().removeHandler(kept)
 
 
-def log_again(records: Sequence[logging.LogRecord]) -> None:
-    """Log in this process what was logged in another one."""
-    for record in records:
-        logger = logging.getLogger(record.name)
-        if logger.isEnabledFor(record.levelno):
-            logger.handle(record)
-
-
 # How often a job is given to a worker that dies. A machine that goes away costs a try, too.
 TRIES = 3
 # Between two looks at a job that is being done: for its parts, and whether it was stopped.
@@ -219,7 +211,9 @@ class RayExecution:
         while (host := self._kept_host(kind)) is not None:
             if _lives(host):
                 return host
-        return _start_host(kind)
+        # A second thread answers for parts while the first does the job.
+        options = {"num_cpus": 1, "max_concurrency": 2, "scheduling_strategy": "SPREAD"}
+        return connect().remote(**options)(Host).remote(kind, __version__)
 
     def _kept_host(self, kind: object) -> Any:
         with self._guard:
@@ -323,7 +317,11 @@ class _Lane(Generic[JobT, ResultT]):
                 told = done
                 self._tell(on_part, job, told)
         result, last, logged = ray.get(answer)
-        log_again(logged)
+        # Log here what was logged in the other process.
+        for record in logged:
+            logger = logging.getLogger(record.name)
+            if logger.isEnabledFor(record.levelno):
+                logger.handle(record)
         if on_part is not None and last > told:
             self._tell(on_part, job, last)
         return cast("ResultT", result)
@@ -365,12 +363,6 @@ class Host:
 
     def _note(self, _: Any, done: int) -> None:
         self._part = done
-
-
-def _start_host(kind: object) -> Any:
-    # A second thread answers for parts while the first does the job.
-    options = {"num_cpus": 1, "max_concurrency": 2, "scheduling_strategy": "SPREAD"}
-    return connect().remote(**options)(Host).remote(kind, __version__)
 
 
 def _lives(host: Any) -> bool:

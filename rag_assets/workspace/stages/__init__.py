@@ -7,6 +7,7 @@ from rag_assets.workspace.stages.frame import (
     describe_partition,
     describe_raw_files,
     fingerprints_over,
+    is_stale,
     parsed_contents,
     stage_lock,
     upstream_fingerprints,

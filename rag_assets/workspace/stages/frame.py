@@ -19,6 +19,7 @@ from rag_assets.storage import (
     read_entries,
     read_rows,
     refresh_record,
+    stale_contents,
 )
 from rag_assets.workspace import Inventory, LivingContent, Namespace, newest_expired
 
@@ -36,6 +37,12 @@ def stage_lock(namespace: Namespace, stage: str, partition: str) -> Path:
 def claim_lock(namespace: Namespace, stage: str, partition: str) -> Path:
     """Return the lock of the run that computes a partition; nobody else waits for it."""
     return namespace.workspace.derived_locks / f"{namespace.name}.{stage}.{partition}.claim.lock"
+
+
+def is_stale(namespace: Namespace, stage: str, partition: str, wanted: Mapping[str, str]) -> bool:
+    """Say whether a partition's record lacks a content of its wanted fingerprint."""
+    path = namespace.record(stage, partition)
+    return bool(wanted) and bool(stale_contents(read_entries(path), wanted))
 
 
 def parsed_contents(namespace: Namespace, inventory: Inventory, partition: str) -> dict[str, Entry]:
