@@ -5,13 +5,13 @@ import pytest
 from benchmarks.code_size import count_code, measure
 
 LIMITS = {
-    "code lines": 80_720,
-    "modules": 418,
-    "functions": 6_640,
+    "code lines": 81_400,
+    "modules": 422,
+    "functions": 6_670,
     "packages": 22,
-    "lines of tests": 74_400,
+    "lines of tests": 75_200,
     "code lines of benchmarks": 8_000,
-    "words of docs": 38_450,
+    "words of docs": 35_000,
 }
 # A limit follows what has become smaller: it may be so much above it.
 _SLACK = 1.03
