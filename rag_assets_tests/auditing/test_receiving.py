@@ -62,7 +62,7 @@ def test_a_zip_becomes_a_folder_without_what_is_no_text(workspace: Workspace) ->
 @pytest.mark.parametrize(
     ("name", "data", "said"),
     [
-        ("paper.pdf", b"%PDF", "no draft"),
+        ("paper.pdf", b"%PDF", "not a draft"),
         ("broken.zip", b"PK\x03\x04no zip", "cannot be read"),
         ("large.zip", zipped(**{f"{n}.md": "" for n in range(2_001)}), "2001 files"),
     ],
