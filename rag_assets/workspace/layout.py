@@ -218,9 +218,12 @@ class Workspace:
         here = Path.cwd()
         if found := cls.around(here):
             return found
+        made = sorted(path.parent for path in here.glob(f".rag/*/{MARKER}"))
+        kept = f" `rag check` keeps one in {made[0].relative_to(here)}." if made else ""
         raise WorkspaceError(
             f"no workspace in {here} or above it. `rag init DIR` makes one; --workspace DIR or "
             "RAG_WORKSPACE names one elsewhere."
+            f"{kept}"
         )
 
     @classmethod
