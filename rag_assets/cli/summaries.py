@@ -320,7 +320,7 @@ def _finding(
     yield from _cut(f"{_INDENT}  {words or row.sentence}")
     if row.shown_quote:
         most = 3 if row.reason_code == "facts_differ" else 1  # the figure that differs is in it
-        yield from _cut(f"{_INDENT}  source: “{row.shown_quote}”", most)
+        yield from _cut(f"{_INDENT}  source: “{row.shown_quote}”", most, f"{_INDENT}  ")
 
 
 def _first(texts: Sequence[str], most: int, lines: int) -> list[str]:
@@ -329,12 +329,12 @@ def _first(texts: Sequence[str], most: int, lines: int) -> list[str]:
     return [line for text in texts[:most] for line in _cut(f"{_INDENT}{text}", lines)] + more
 
 
-def _cut(text: str, most: int = 1) -> list[str]:
+def _cut(text: str, most: int = 1, hang: str = _INDENT) -> list[str]:
     """Return the first lines of a text, the last of them marked where there is more."""
-    lines = _wrapped(text, _INDENT)
+    lines = _wrapped(text, hang)
     if len(lines) <= most:
         return lines
-    indent = text[: len(text) - len(text.lstrip())] if most == 1 else _INDENT
+    indent = text[: len(text) - len(text.lstrip())] if most == 1 else hang
     rest = " ".join(line.strip() for line in lines[most - 1 :])
     return [*lines[: most - 1], indent + shorten(rest, _columns() - len(indent))]
 
