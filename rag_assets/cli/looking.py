@@ -151,12 +151,12 @@ def _print_stale(state: dict[str, Any]) -> None:
     for sentence in state["stale"]:
         click.echo(f"  stale        {_folded(sentence)}")
     for sentence in state.get("amiss", ()):
-        click.echo(f"  amiss        {_folded(sentence)}")
+        click.echo(f"  problem      {_folded(sentence)}")
     click.echo(f"  next         {state['mend'] or _nothing_to_build(state)}")
 
 
 def _nothing_to_build(state: dict[str, Any]) -> str:
-    return "nothing to build; look at what is amiss" if state["amiss"] else "nothing to do"
+    return "nothing to build; see the problems above" if state["amiss"] else "nothing to do"
 
 
 def _print_policy() -> None:

@@ -210,8 +210,8 @@ _GROUPS = ("Cannot be checked", "Contradicted", "Differs", "Missing", "Weak", "N
 # The words that a count of a group has: `3 contradicted`.
 _COUNTED = ("contradicted", "with other figures or words", "not found", "weak", "not read", "OK")
 _SMALL_READER = (
-    "The small model that comes along is often unsure: read what is weak yourself, or let a larger "
-    "one read it (`rag models add`)."
+    "The small built-in model is often unsure: read the weak ones yourself, or install a better "
+    "one (`rag models add`)."
 )
 # How sure a model was; the report says it.
 _MEASURED = re.compile(r" \((?:read|judged) by [^()]*(?:\([^()]*\)[^()]*)*\)")
@@ -319,7 +319,8 @@ def _finding(
     words = row.claim if row.is_clause or not is_written else row.sentence
     yield from _cut(f"{_INDENT}  {words or row.sentence}")
     if row.shown_quote:
-        yield from _cut(f"{_INDENT}  source: “{row.shown_quote}”")
+        most = 3 if row.reason_code == "facts_differ" else 1  # the figure that differs is in it
+        yield from _cut(f"{_INDENT}  source: “{row.shown_quote}”", most, f"{_INDENT}  ")
 
 
 def _first(texts: Sequence[str], most: int, lines: int) -> list[str]:
@@ -328,12 +329,12 @@ def _first(texts: Sequence[str], most: int, lines: int) -> list[str]:
     return [line for text in texts[:most] for line in _cut(f"{_INDENT}{text}", lines)] + more
 
 
-def _cut(text: str, most: int = 1) -> list[str]:
+def _cut(text: str, most: int = 1, hang: str = _INDENT) -> list[str]:
     """Return the first lines of a text, the last of them marked where there is more."""
-    lines = _wrapped(text, _INDENT)
+    lines = _wrapped(text, hang)
     if len(lines) <= most:
         return lines
-    indent = text[: len(text) - len(text.lstrip())] if most == 1 else _INDENT
+    indent = text[: len(text) - len(text.lstrip())] if most == 1 else hang
     rest = " ".join(line.strip() for line in lines[most - 1 :])
     return [*lines[: most - 1], indent + shorten(rest, _columns() - len(indent))]
 

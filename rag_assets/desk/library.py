@@ -24,7 +24,7 @@ from rag_assets.model import PageBox, ParsedDocument, ParseFailure, PublicationE
 from rag_assets.parsing import ParseHints, media_type_of, parser_for, read_parsed
 from rag_assets.retrieval import OpenedLibrary, Reader, Retriever
 from rag_assets.tracing import open_sql, read_named_rows
-from rag_assets.workspace import Namespace, Workspace
+from rag_assets.workspace import Namespace, Workspace, override_metadata
 from rag_assets.workspace.stages import partitioned, way_to
 
 View = Literal["blocks", "sections", "chunks"]
@@ -372,6 +372,15 @@ def show_document(
 def build(desk: DeskOf, name: str) -> Response:
     """Begin to build what changed; leads to where it is followed."""
     return _built(desk, desk.workspace.namespace(name))
+
+
+@router.post("/library/{name}/{uid}/archived")
+def archive(desk: DeskOf, form: FormOf, name: str, uid: str) -> Response:
+    """Leave a document out of the library, or take it back; its file stays where it is."""
+    archived = text_of(form, "archived") or None
+    reason = f"{'left out' if archived else 'taken back'} at the desk by {desk.person}"
+    override_metadata(desk.workspace.namespace(name), uid, {"archived": archived}, reason)
+    return RedirectResponse(f"/library/{name}", 303)
 
 
 @router.post("/library/{name}/files")

@@ -50,6 +50,16 @@ def test_each_document_says_how_it_stands(client: TestClient) -> None:
     assert client.get("/library/nowhere").status_code == 400
 
 
+def test_a_failed_document_is_left_out_and_taken_back(client: TestClient) -> None:
+    page = client.get("/library/thesis?status=failed").text
+    found = re.search(r'action="(/library/thesis/[^"]+/archived)"', page)
+    assert found
+    assert found[1] in client.get("/").text
+    for archived, status in (("true", "archived"), ("", "failed")):
+        assert client.post(found[1], data={"archived": archived}).status_code == 200
+        assert f'status={status}">1 ' in client.get("/library").text
+
+
 def test_a_document_shows_what_was_read(client: TestClient) -> None:
     for view, said in (("chunks", "roofs:0"), ("sections", "› Noon"), ("blocks", "heading")):
         shown = client.get(f"/library/thesis/roofs?view={view}").text

@@ -72,6 +72,19 @@ def test_drafts_are_listed_and_one_that_was_not_checked_offers_to_be(
         assert "2 OK" in client.get("/review").text
 
 
+def test_the_first_page_counts_what_is_not_reviewed_also_where_nothing_is_ok(
+    client: TestClient, workspace: Workspace
+) -> None:
+    assert "4 not reviewed" in client.get("/").text
+    form = fields(client.get(PAGE).text, "judge") | {"decision": "accepted", "comment": ""}
+    client.post(PAGE, data=form)
+    assert "3 not reviewed" in client.get("/").text
+    (workspace.drafts / NAME).write_text("Nobody knows {#nothing}.\n")
+    desk = desk_of(client)
+    desk.reviews.check(desk.library, NAME, as_of=DAY)
+    assert "0 OK" in client.get("/").text
+
+
 def test_a_judgement_by_a_form_alone_leads_to_the_next_open_one(
     client: TestClient, workspace: Workspace
 ) -> None:

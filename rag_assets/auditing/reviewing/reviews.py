@@ -494,12 +494,14 @@ class DraftSummary:
             checked.
         is_edited: whether the draft was edited since.
         is_outdated: whether the library was published again since.
+        open: how many citations no person has judged.
     """
 
     name: str
     counts: dict[str, int]
     is_edited: bool = False
     is_outdated: bool = False
+    open: int = 0
 
     @property
     def attention(self) -> int:
@@ -764,7 +766,8 @@ class Reviews:
             review = None
         if review is not None:
             counts = Counter(str(item.row.status) for item in review.items)
-            return DraftSummary(name, dict(counts), review.is_edited, not review.is_current)
+            outdated = not review.is_current
+            return DraftSummary(name, dict(counts), review.is_edited, outdated, review.open_count)
         stem = CITATIONS.stem(self._workspace, self._workspace.drafts / name)
         versions = find_versions(self._workspace.outputs / "audits", stem, ".json")
         if not versions:
