@@ -22,6 +22,7 @@ def _one(text: str) -> Quantity:
         ("5 mg", "0.005 g"),
         ("2 km", "2000 m"),
         ("two weeks", "14 days"),
+        ("8.6 ms per year", "8.6 msec yr^-1"),
         ("twenty-five cases", "25 cases"),
         ("45 %", "44.8 %"),
         ("about 100 people", "104 people"),
