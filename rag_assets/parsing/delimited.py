@@ -235,7 +235,7 @@ class Records:
                 raise ParseFailure(
                     "damaged_file",
                     f"Line {lines.number} of the table cannot be read ({error}): correct it or "
-                    "save the table anew as csv.",
+                    "save the table again as csv.",
                 ) from error
             if is_open and dialect.quote:
                 number = lines.number - len(lines.taken) + 1

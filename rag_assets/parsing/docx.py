@@ -734,7 +734,7 @@ def _read(package: OfficePackage) -> ParsedDocument:
     if body is None:
         raise ParseFailure(
             "damaged_file",
-            f"The document's part {part} has no body: open it in Word, save it anew and replace "
+            f"The document's part {part} has no body: open it in Word, save it again and replace "
             "it.",
         )
     written = merge_code(StoryReader(reading, part).read(body))
@@ -882,7 +882,7 @@ def _warnings(reading: Reading, part: str, pieces: Sequence[Piece]) -> tuple[str
     if reading.embedded:
         warnings.append(
             f"{reading.embedded} parts are embedded in another format and were not read: open the "
-            "document in Word and save it anew."
+            "document in Word and save it again."
         )
     objects = sum(len(reading.package.related(part, kind)) for kind in ("oleObject", "package"))
     warnings += reading.unseen.warnings()

@@ -391,7 +391,7 @@ class Numbering:
         for upper in range(depth):
             counters.setdefault(upper, found.levels.get(upper, _Level()).start)
         for lower in range(depth + 1, _LEVELS):
-            # By default a level begins anew after any higher one; 0 means never.
+            # By default a level begins again after any higher one; 0 means never.
             bound = found.levels.get(lower, _Level()).restart
             if bound is None or (bound > 0 and depth < bound):
                 counters.pop(lower, None)

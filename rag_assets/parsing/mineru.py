@@ -94,7 +94,7 @@ def split_document(
     except (RuntimeError, pymupdf.mupdf.FzErrorBase) as error:
         raise ParseFailure(
             "damaged_file",
-            f"The PDF cannot be cut into parts ({str(error).partition(chr(10))[0]}): save it anew "
+            f"The PDF cannot be cut into parts ({str(error).partition(chr(10))[0]}): save it again "
             "with another program.",
         ) from error
     parts = [

@@ -321,7 +321,7 @@ class _Scan:
             raise ParseFailure(
                 "hostile_file",
                 f"The spreadsheet repeats cells to more than {_MAX_REPEATED_CELLS} filled ones: "
-                "delete the filled cells outside of its tables, then save it anew.",
+                "delete the filled cells outside of its tables, then save it again.",
             )
 
 
@@ -387,7 +387,7 @@ class LegacySheetParser:
         except CalamineError as error:
             raise ParseFailure(
                 "damaged_file",
-                f"The workbook cannot be read ({error}): open it in its own program, save it anew "
+                f"The workbook cannot be read ({error}): open it in its own program, save it again "
                 "as xlsx and replace it.",
             ) from error
         text = builder.text()

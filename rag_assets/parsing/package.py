@@ -174,7 +174,7 @@ class OfficePackage:
             return ()
         warning = (
             f"The file lacks parts that it names ({', '.join(self._missing)}): what stood in them "
-            "is missing here. Open it in its own program, save it anew and replace it."
+            "is missing here. Open it in its own program, save it again and replace it."
         )
         return (warning,)
 
@@ -256,7 +256,7 @@ def _declares_entities(name: str) -> ParseFailure:
         "hostile_file",
         f"The part {name} declares a document type, as entity bombs and files that reach for "
         "other files do and no office program writes: find out where the file comes from; where "
-        "you trust it, open it in its own program and save it anew.",
+        "you trust it, open it in its own program and save it again.",
     )
 
 
@@ -265,7 +265,7 @@ def _too_large(what: str, inflated: int, packed: int) -> ParseFailure:
         return ParseFailure(
             "hostile_file",
             f"{what}, more than {_HOSTILE_INFLATION} times its packed size, as zip bombs do: find "
-            "out where the file comes from; where you trust it, save it anew in smaller parts.",
+            "out where the file comes from; where you trust it, save it again in smaller parts.",
         )
     return ParseFailure(
         "size_limit",
@@ -281,7 +281,7 @@ def _megabytes(size: int) -> str:
 def _damaged(problem: str) -> ParseFailure:
     return ParseFailure(
         "damaged_file",
-        f"The office file is damaged, {problem}. Open it in its own program, save it anew and "
+        f"The office file is damaged, {problem}. Open it in its own program, save it again and "
         "replace it.",
     )
 
@@ -366,7 +366,7 @@ def read_office_file(
         raise ParseFailure(
             "hostile_file",
             "The file's elements lie hundreds of levels deep in each other, as no office program "
-            "writes them: open it in its own program and save it anew.",
+            "writes them: open it in its own program and save it again.",
         ) from error
     misnamed = misnamed_warning(hints.extension, document.media_type)
     return replace(document, warnings=(*document.warnings, *package.missing_warning(), *misnamed))
@@ -474,6 +474,6 @@ def _unlock(data: bytes, password: str) -> bytes | None:
         raise ParseFailure(
             "damaged_file",
             f"The encrypted office file is damaged ({error}): open it in its own program, save it "
-            "anew and replace it.",
+            "again and replace it.",
         ) from error
     return package.getvalue() if package.getvalue().startswith(_ZIP_SIGNATURE) else None

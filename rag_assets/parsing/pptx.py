@@ -829,7 +829,7 @@ def _slide_parts(package: OfficePackage, settings: ParseSettings, warnings: list
     if missing:
         warnings.append(
             f"{missing} slides are named by the presentation but missing in the file: open it in "
-            "PowerPoint, save it anew and replace it."
+            "PowerPoint, save it again and replace it."
         )
     if not parts:
         raise ParseFailure(

@@ -126,7 +126,7 @@ def restore_report(fields: dict[str, Any]) -> ParseReport:
 
 _DAMAGED = (
     "{path}: the stored parse is missing or damaged ({problem}). Delete the file; the next "
-    "`rag parse` makes it anew."
+    "`rag parse` makes it again."
 )
 _REPORT_KEY = b"rag_assets.parse_report"
 _REPORT_DIGEST_KEY = b"rag_assets.parse_report_sha256"

@@ -208,7 +208,7 @@ def _perform(job: ParseJob, settings: ParseSettings, channel: _Channel) -> tuple
         crash = ParseFailure(
             "parser_crashed",
             f"The parser {reader.parser} stopped with {type(error).__name__}: {error}. Save the "
-            "file anew with another program and replace it.",
+            "file again with another program and replace it.",
         )
         return _failed(job, reader, crash, started)
     return report, False

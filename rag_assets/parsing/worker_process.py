@@ -233,7 +233,7 @@ class WorkerProcess:
         return ParseFailure(
             "parser_crashed",
             f"The parser {reader.parser or '(not yet chosen)'} died ({self._describe_exit()}): "
-            "save the file anew with another program and replace it.",
+            "save the file again with another program and replace it.",
         )
 
     def _describe_exit(self) -> str:

@@ -226,7 +226,7 @@ def feed_xml(
             "hostile_file",
             f"The part {part} declares a document type, as entity bombs do and no spreadsheet "
             "program writes: find out where the file comes from; where you trust it, open it in "
-            "its own program and save it anew.",
+            "its own program and save it again.",
         )
 
     parser.StartDoctypeDeclHandler = refuse
@@ -239,7 +239,7 @@ def feed_xml(
         raise ParseFailure(
             "damaged_file",
             f"The part {part} of the workbook is no valid XML ({error}): open the file in its own "
-            "program, save it anew and replace it.",
+            "program, save it again and replace it.",
         ) from error
     yield
 
@@ -690,7 +690,7 @@ def _list_sheets(package: OfficePackage, workbook: str) -> list[_Sheet]:
     if not sheets:
         raise ParseFailure(
             "damaged_file",
-            "The workbook lists no sheet: open it in its own program, save it anew and replace it.",
+            "The workbook lists no sheet: open it in its program, save it again and replace it.",
         )
     return sheets
 

@@ -208,7 +208,7 @@ def test_an_edit_that_waits_is_shown_beside_what_is_there(
     build(namespace)
     stale = forms.send("edit_text", chunk=at[0].key, text="Of what was cut before.")
     assert stale.status_code == 409
-    assert "parsed or cut anew" in stale.text
+    assert "parsed or cut again" in stale.text
     forms.load()
     assert forms.seen != old
     conflicts = forms.editor().draft().conflicts

@@ -24,7 +24,7 @@ def test_part_that_is_named_and_missing_is_told_by_its_name() -> None:
     body = word_paragraph("Text.")
     (warning,) = read(make_docx(body, targets={"f": ("footnotes", "notes.xml")})).warnings
     assert "word/notes.xml" in warning
-    assert "save it anew" in warning
+    assert "save it again" in warning
     relations = relations_xml(
         ("s1", "worksheet", "worksheets/sheet1.xml"), ("ss", "sharedStrings", "sharedStrings.xml")
     )

@@ -182,7 +182,7 @@ def read_bookmarks(document: Any) -> tuple[Bookmark, ...]:
 def confirm_numbers(candidates: Sequence[Candidate]) -> None:
     """Mark candidates whose numbers ascend through the document as confirmed, in place.
 
-    Numbers of lists begin anew again and again, those of sections do not. Of candidates in fonts
+    Numbers of lists begin at 1 again and again, those of sections do not. Of candidates in fonts
     that stand out the longest ascending run counts; plain ones must fit between them.
     """
     numbered = {
@@ -506,7 +506,7 @@ def _levels_of_numbers(headings: Sequence[Candidate]) -> dict[int, int]:
     shift = 1 if "part" in schemes else 0
     chapters = sum(number.scheme == "chapter" for number in numbers)
     tops = sum(number.scheme == "decimal" and number.depth == 1 for number in numbers)
-    # Where every chapter counts its sections anew, `1` is a section.
+    # Where every chapter counts its sections from 1, `1` is a section.
     below = 1 if 0 < chapters < tops else 0
     levels: dict[int, int] = {}
     outer = bool(schemes & {"roman", "han"})

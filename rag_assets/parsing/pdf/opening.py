@@ -89,7 +89,7 @@ def explained(what: str) -> Iterator[None]:
             raise MemoryError(str(error)) from error
         raise ParseFailure(
             "damaged_file",
-            f"{what} ({_first_line(error)}): open the file in a PDF program, save it anew and "
+            f"{what} ({_first_line(error)}): open the file in a PDF program, save it again and "
             "replace it.",
         ) from error
 

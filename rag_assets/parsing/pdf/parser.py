@@ -287,7 +287,7 @@ def _warnings(text: str, pages: Sequence[Page], textless: int, repaired: bool) -
     if repaired:
         warnings.append(
             "The file was damaged and MuPDF repaired it: text may be missing; compare it with "
-            "the original or save it anew."
+            "the original or save it again."
         )
     if textless:
         warnings.append(

@@ -180,7 +180,7 @@ def _opened_page(data: bytes, page: int, password: str | None) -> Iterator[Any]:
         raise ParseFailure(
             "damaged_file",
             f"Page {page} cannot be drawn ({error}): open the file in a PDF program and save it "
-            "anew.",
+            "again.",
         ) from error
 
 
