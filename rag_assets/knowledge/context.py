@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 from xml.sax.saxutils import escape, quoteattr
 
-from rag_assets.evidence.locating import locate
 from rag_assets.knowledge.config import InjectConfig, inject_settings, part_of
 from rag_assets.knowledge.passages import KnowledgeChunk
 from rag_assets.model import UsageError
@@ -206,6 +205,8 @@ def _fitting(
     extract: _Extract, settings: InjectSettings, room: int, *, may_cut: bool
 ) -> ContextPassage | None:
     """Return the passage where it fits, cut where it may be; None where it does not fit."""
+    from rag_assets.evidence.locating import locate
+
     best = extract.chunks[0]
     place = locate(
         extract.page_start, extract.page_end, extract.char_start, extract.char_end, (),

@@ -68,7 +68,7 @@ def test_no_command_is_left_out_here() -> None:
     # statutes, retrieval/papers, answering, lab, desk
     elsewhere = {
         "eval", "models", "ui", "mcp", "replay", "export-used-sources", "audit", "law",
-        "ask", "draft", "lab", "desk", "check", "library", "references",
+        "ask", "draft", "lab", "desk", "check", "library", "references", "watch",
     }  # fmt: skip
     assert set(COMMANDS) == tested | looking | reporting | elsewhere
 

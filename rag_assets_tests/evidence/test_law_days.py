@@ -229,13 +229,6 @@ def test_of_a_file_of_two_laws_the_one_that_is_named_is_meant(opened: OpenedLibr
             shelf.versions("汇编")
 
 
-def test_articles_of_laws_in_other_languages_are_found_as_in_other_libraries(
-    opened: OpenedLibrary,
-) -> None:
-    first = pack_of(opened, "Section 2 of the Ferries Act").items[0]
-    assert (first.explanation["named_article"], first.law) == ("Section 2", None)
-
-
 def test_without_a_day_nothing_is_left_out_and_nothing_is_marked(opened: OpenedLibrary) -> None:
     pack = pack_of(opened, "遛犬不牵绳罚款多少 养犬", None)
     assert standings(pack) == set()
