@@ -2,11 +2,13 @@
 
 import os
 import sys
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from rag_assets import cli
 from rag_assets.cli.progress import ProgressLines, show_seconds, shown_progress
 
 
@@ -92,3 +94,19 @@ def test_a_run_that_captures_the_error_stream_does_not_stop_it(tmp_path: Path) -
 @pytest.mark.parametrize(("seconds", "said"), [(41.2, "41 s"), (300, "5 min"), (7500, "2 h 5 min")])
 def test_seconds_are_said_as_a_person_would(seconds: float, said: str) -> None:
     assert show_seconds(seconds) == said
+
+
+def test_a_left_call_of_a_local_model_ends_the_process_with_its_exit_code(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("PYTHONSAFEPATH", "1")
+    left, ended = threading.Event(), list[int]()
+    monkeypatch.setattr(cli, "build_cli", lambda: lambda: sys.exit(3))
+    monkeypatch.setattr(os, "_exit", ended.append)
+    call = threading.Thread(target=left.wait, name="language model", daemon=True)
+    call.start()
+    with pytest.raises(SystemExit):
+        cli.main()
+    left.set()
+    call.join()
+    assert ended == [3]

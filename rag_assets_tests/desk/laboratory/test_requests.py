@@ -158,7 +158,7 @@ def test_a_workspace_without_a_laboratory_imports_nothing_of_it(tmp_path: Path) 
         "from rag_assets_tests.desk.served import visit; "
         "\nwith visit(Workspace.open(Path(sys.argv[1]))) as client:"
         "\n    print(client.get('/').status_code, client.get('/lab').status_code, "
-        "'/lab' in client.get('/').text, "
+        "'=\"/lab' in client.get('/').text, "
         "[n for n in sys.modules if n.startswith(('rag_assets.lab', 'rag_assets.desk.lab'))])"
     )
     ran = subprocess.run(
