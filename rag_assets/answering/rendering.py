@@ -146,7 +146,7 @@ def _head(answer: Answer) -> Iterator[str]:
     if not answer.is_found:
         yield f"**{escape_prose(answer.notices[0])}**"
         yield ""
-        yield from [f"## {word_of(answer.question, 'nearest')}", ""] if answer.statements else ()
+        yield from [f"**{word_of(answer.question, 'nearest')}**", ""] if answer.statements else ()
 
 
 def _notes(answer: Answer) -> Iterator[str]:

@@ -97,7 +97,7 @@ def test_rows_are_in_order_of_urgency_and_cut_to_the_limit(thesis: Path, first: 
     assert shown[7] == "Weak (59, the weakest first): So."
     assert shown[8].startswith("   line 59, ")
     assert len(shown) <= MOST_LINES
-    assert sum("more: --full" in line for line in shown) == 1
+    assert sum("more: `--format markdown`" in line for line in shown) == 1
 
 
 def test_a_watched_draft_shows_what_is_new_at_each_save(

@@ -115,7 +115,7 @@ def commands() -> list[str]:
     text = "\n".join(page.read_text(encoding="utf-8") for page in pages).replace("\\\n", " ")
     found = re.findall(r'`(rag sql "\w[^"]+")', text)
     for block in re.findall(r"^```.*?\n(.*?)^```", text, re.DOTALL | re.MULTILINE):
-        found += re.findall(r"^(?:\$ )?(rag .*?)(?:  +#.*| > .*json)?$", block, re.MULTILINE)
+        found += re.findall(r"^(?:\$ )?(rag .*?)(?:  +#.*| > \S+)?$", block, re.MULTILINE)
     return found
 
 

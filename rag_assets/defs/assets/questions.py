@@ -76,7 +76,9 @@ def answer_metadata(workspace: Workspace, outcome: "AnswerOutcome") -> Metadata:
         "question": answer.question,
         "kept statements": len(answer.statements),
         "set apart": len(answer.unsupported),
-        "answer": dg.MetadataValue.md(render_answer(answer).partition(STEPS_HEADING)[0]),
+        "answer": dg.MetadataValue.md(
+            render_answer(answer).partition("\n")[2].partition(STEPS_HEADING)[0]
+        ),
         "policy": str(trace.policy["name"]),
         "language model": _model(answer),
         "steps": len(trace.steps),
