@@ -183,8 +183,12 @@ def test_a_code_server_that_was_killed_is_started_again(server: Server, which: s
 
 
 def test_modules_of_the_workspace_are_not_imported(server: Server, namespace: Namespace) -> None:
-    launched = server.ask(LAUNCH, job=JOB)["launchPipelineExecution"]
-    assert launched["__typename"] == "LaunchRunSuccess", launched
+    def is_launched() -> bool:
+        launched = server.ask(LAUNCH, job=JOB)["launchPipelineExecution"]
+        return bool(launched["__typename"] == "LaunchRunSuccess")
+
+    # A code server that was killed before is being loaded again.
+    server.wait("the launch", is_launched, 60)
     server.wait("the run", lambda: server.ask(ENDED)["runsOrError"]["results"], 240)
     assert imported_from(namespace.workspace.root) == []
 
