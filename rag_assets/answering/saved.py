@@ -47,7 +47,7 @@ def answer_saved(
         asked: a workspace, or a library that is open already.
         clock: seconds from any beginning.
         notify: is told what a person should know while it works.
-        watch: is told each step as it begins.
+        watch: called with each step as it begins.
 
     Raises:
         UsageError: the file asks for no answer; else as `ask_papers`.

@@ -790,7 +790,7 @@ def find_evidence(quote: str, document: CitedDocument) -> tuple[str, Passage]:
         if not is_whole:
             why = "quote one piece without […] and without words in brackets of your own."
         elif check_quotation(quote, PrintedText(document)).state == "exact":
-            why = "these words stand in a reference list or another part that states nothing."
+            why = "these words are in a reference list or another part that states nothing."
         else:
             why = (
                 f"`{document.doc_uid}` does not print these words. Copy them letter by letter, in "

@@ -136,7 +136,7 @@ class ReviewView:
         return [(f"#{uid}", f"#{known[ns, uid][0]}") for ns, uid in uids if (ns, uid) in known]
 
     def shorten(self, text: str) -> str:
-        """Return words of the draft with the keys of documents in place of their uids."""
+        """Return words of the draft with the keys of documents instead of their uids."""
         for uid, key in self._keys:
             text = text.replace(uid, key)
         return text

@@ -39,7 +39,7 @@ def names(namespace: Namespace) -> list[str]:
 def test_new_documents_can_be_asked_before_their_vectors_are_there(namespace: Namespace) -> None:
     said, news = run(namespace)
     assert said["published"]
-    assert [line.partition(";")[0] for line in news] == ["thesis can be asked now"]
+    assert [line.partition(";")[0] for line in news] == ["You can query thesis now"]
     last, first = names(namespace)
     assert first == said["publication"]
     assert vectors_to_come(read_manifest(namespace.publications / first)) is not None

@@ -49,7 +49,7 @@ def build_first_index_asset(declared: Namespace) -> dg.AssetsDefinition:
         report = progress_reporter.get()
         if report:
             news = (
-                f"{namespace.name} can be asked now; {lacking} vectors are still to be built, and "
+                f"You can query {namespace.name} now; {lacking} vectors are still to be built, and "
                 "until then new passages are found by their words only"
             )
             report(news, 0, 0)
